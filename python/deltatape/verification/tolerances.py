@@ -1,0 +1,56 @@
+"""The bounds that results are compared with: one table, for ``verify`` and the tests alike.
+
+u is half a unit in the last place of a type, relative to the value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNIT = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+
+# State, y and replay: the largest error of a head over its largest value. float32 rounds once a
+# step, and 64 steps of u are 3.8e-6; a 16-bit result rounds once when it is stored, and 4 u leaves
+# room for elements that are stored between calls.
+NORMWISE = {"float32": 5e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
+NORMWISE_STEPS = 64
+
+# exp is within 1 ulp (2 u). Its argument -exp(a_log) * dt is off by 2 u from the inner exp and by
+# u from the product, relative to itself. The result is then off by 3 u |argument| + 2 u, and by u
+# for the terms of second order. Below 2**-126 it is 0.
+EXP_ULPS = 2.0
+SMALLEST_NORMAL = 2.0**-126
+
+
+def normwise(dtype: object, steps: int = 1) -> float:
+    """Bound on max|error| / max|reference| of a head after `steps` steps."""
+    name = str(np.dtype(dtype))  # type: ignore[call-overload]
+    longer = max(1.0, steps / NORMWISE_STEPS) if name == "float32" else 1.0
+    return NORMWISE[name] * longer
+
+
+def decay(argument: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bound on the error of exp(argument), elementwise."""
+    u = UNIT["float32"]
+    relative = (3.0 * np.abs(argument) + EXP_ULPS + 1.0) * u
+    return np.exp(argument) * relative + SMALLEST_NORMAL
+
+
+def inverse(
+    strict: NDArray[np.float64], exact: NDArray[np.float64], dtype: object
+) -> NDArray[np.float64]:
+    """Elementwise bound on the inverse of chunks, 2 n u |X| |L| |X|, and the rounding of storage.
+
+    Forward substitution in float32 meets it whatever the matrix: L's rows are n long, so each
+    element is a sum of at most n rounded terms, and X appears twice because errors in earlier rows
+    travel through the inverse.
+    """
+    rows = exact.shape[-1]
+    size = np.abs(exact)
+    bound = 2 * rows * UNIT["float32"] * (size @ np.abs(strict) @ size)
+    name = str(np.dtype(dtype))  # type: ignore[call-overload]
+    if name == "float32":
+        return bound
+    smallest = 2.0**-25 if name == "float16" else 0.0
+    return bound + UNIT[name] * (size + bound) + smallest
