@@ -1,0 +1,89 @@
+// What every kernel's arguments have in common: shapes, dtypes, pointers, overlap.
+#ifndef DTAPE_ABI_JUDGE_H
+#define DTAPE_ABI_JUDGE_H
+
+#include <array>
+#include <cinttypes>
+#include <cstddef>
+#include <initializer_list>
+
+#include "abi/error.h"
+
+namespace deltatape {
+
+// Sets of dtypes: bit n stands for the dtype code n.
+using Types = uint32_t;
+constexpr Types one_of(std::initializer_list<int32_t> codes) {
+  Types set = 0;
+  for (const int32_t code : codes) set |= Types{1} << code;
+  return set;
+}
+constexpr Types kF32 = one_of({DTAPE_F32});
+constexpr Types kFloats = one_of({DTAPE_F32, DTAPE_F16, DTAPE_BF16});
+constexpr Types kMasks = one_of({DTAPE_MASK8, DTAPE_MASK32});
+
+// Dimensions with their symbols, "[B,T,H,Dh]". `stride`, where it is not 0, is the distance from
+// one index of the first dimension to the next, at least the product of the others.
+struct Shape {
+  Shape(const char *symbols, std::initializer_list<int64_t> dims, int64_t stride = 0);
+
+  const char *symbols;
+  std::array<int64_t, 5> dims;
+  int rank;
+  int64_t stride;
+
+  // From the first element to the end of the last one.
+  int64_t elements() const;
+
+  // Bytes if elements take this many, -1 where an int64_t cannot count them. A dimension of 0
+  // counts as 1, so that no partial product overflows either.
+  int64_t widest(int64_t element_bytes) const;
+};
+
+enum class Presence { kRequired, kOptional, kForbidden };
+
+// Judges arrays one by one, remembers where they lie, and finds outputs that overlap.
+class Judge {
+ public:
+  dtape_span input(const char *name, const dtape_input &array, const Shape &shape, Types types,
+                   Presence presence = Presence::kRequired);
+
+  // `twin` names the input that may be exactly the same memory.
+  dtape_span output(const char *name, const dtape_output &array, const Shape &shape, Types types,
+                    Presence presence = Presence::kRequired, const char *twin = nullptr);
+
+  // An array of the host that is read before the call returns; null is for the caller to judge.
+  void host_array(const char *name, const void *data, const Shape &shape, int64_t element_bytes);
+
+  // Call when all arrays are known.
+  void refuse_overlap() const;
+
+ private:
+  struct Region {
+    const char *name;
+    const char *twin;
+    uintptr_t begin;
+    uintptr_t end;
+    bool written;
+  };
+
+  void remember(const char *name, const void *data, int64_t bytes, bool written, const char *twin);
+  static void refuse_shared(const Region &output, const Region &other);
+
+  std::array<Region, 20> regions_;
+  size_t count_ = 0;
+};
+
+struct NamedSize {
+  const char *name;
+  int64_t size;
+};
+
+void refuse_negative(std::initializer_list<NamedSize> sizes);
+
+// Refuses a shape whose bytes an int64_t cannot count.
+void refuse_uncountable(const char *name, const Shape &shape, int64_t element_bytes);
+
+}  // namespace deltatape
+
+#endif
