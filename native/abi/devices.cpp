@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 #include "abi/handles.h"
 #include "abi/versioned.h"
@@ -29,9 +28,13 @@ BuiltIn built_in[] = {
 #endif
 };
 
-BuiltIn *find(std::string_view name) {
+bool same(const char *a, const char *b) {
+  return std::strcmp(a, b) == 0;
+}
+
+BuiltIn *find(const char *name) {
   const auto found = std::find_if(std::begin(built_in), std::end(built_in),
-                                  [&](const BuiltIn &each) { return name == each.host->name; });
+                                  [&](const BuiltIn &each) { return same(name, each.host->name); });
   return found == std::end(built_in) ? nullptr : found;
 }
 
@@ -66,14 +69,13 @@ BuiltIn *open_automatic(void **data) {
   return cpu;
 }
 
-BuiltIn *open_named(std::string_view name, void **data) {
-  if (name == "auto") return open_automatic(data);
+BuiltIn *open_named(const char *name, void **data) {
+  if (same(name, "auto")) return open_automatic(data);
   BuiltIn *const device = find(name);
   if (device == nullptr) {
-    const bool known = name == "metal" || name == "cuda";
+    const bool known = same(name, "metal") || same(name, "cuda");
     refuse(known ? DTAPE_DEVICE_UNAVAILABLE : DTAPE_INVALID_ARGUMENT,
-           "name: expected auto, cpu or another device built into this library, got %.32s",
-           name.data());
+           "name: expected auto, cpu or another device built into this library, got %.32s", name);
   }
   *data = open_host(*device);
   return device;

@@ -28,17 +28,15 @@ int64_t times(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? kUncountable : product;
 }
 
-// The set in words: "f32, f16 or bf16".
+// The set in words: "f32 (1) or f16 (2)".
 struct TypeNames {
-  explicit TypeNames(Types types) {
-    constexpr const char *names[] = {nullptr, "f32", "f16", "bf16", "mask8", "mask32"};
+  explicit TypeNames(const Codes &types) {
+    constexpr const char *names[] = {"", "f32", "f16", "bf16", "mask8", "mask32"};
     size_t used = 0;
-    for (size_t code = 1; code < std::size(names); ++code) {
-      if ((types >> code & 1) == 0) continue;
-      const bool last = types >> (code + 1) == 0;
-      const char *const comma = used == 0 ? "" : last ? " or " : ", ";
-      used +=
-          std::snprintf(text + used, sizeof text - used, "%s%s (%zu)", comma, names[code], code);
+    for (int code = DTAPE_F32; code <= DTAPE_MASK32; ++code) {
+      if (!types.has(code)) continue;
+      used += std::snprintf(text + used, sizeof text - used, "%s%s (%d)", used == 0 ? "" : " or ",
+                            names[code], code);
     }
   }
   char text[64];
@@ -57,9 +55,8 @@ struct Numbers {
   char text[128];
 };
 
-void judge_type(const char *name, int32_t dtype, Types types) {
-  const bool known = dtype >= DTAPE_F32 && dtype <= DTAPE_MASK32;
-  if (known && (types >> dtype & 1) != 0) return;
+void judge_type(const char *name, int32_t dtype, const Codes &types) {
+  if (types.has(dtype)) return;
   refuse(DTAPE_UNSUPPORTED_DTYPE, "%s: expected dtype %s, got %d", name, TypeNames(types).text,
          dtype);
 }
@@ -83,7 +80,7 @@ void judge_address(const char *name, const void *data, const Shape &shape, int64
 
 // Both kinds of array have the same fields.
 template <class Array>
-dtape_span judge_array(const char *name, const Array &array, const Shape &shape, Types types,
+dtape_span judge_array(const char *name, const Array &array, const Shape &shape, const Codes &types,
                        Presence presence) {
   if (array.reserved != 0) {
     refuse(DTAPE_INVALID_ARGUMENT, "%s.reserved: expected 0, got %d", name, array.reserved);
@@ -123,15 +120,15 @@ int64_t Shape::widest(int64_t element_bytes) const {
   return times(times(row, std::max<int64_t>(dims[0], 1)), element_bytes);
 }
 
-dtape_span Judge::input(const char *name, const dtape_input &array, const Shape &shape, Types types,
-                        Presence presence) {
+dtape_span Judge::input(const char *name, const dtape_input &array, const Shape &shape,
+                        const Codes &types, Presence presence) {
   const dtape_span span = judge_array(name, array, shape, types, presence);
   remember(name, span.data, span.bytes, false, nullptr);
   return span;
 }
 
 dtape_span Judge::output(const char *name, const dtape_output &array, const Shape &shape,
-                         Types types, Presence presence, const char *twin) {
+                         const Codes &types, Presence presence, const char *twin) {
   const dtape_span span = judge_array(name, array, shape, types, presence);
   remember(name, span.data, span.bytes, true, twin);
   return span;

@@ -11,16 +11,24 @@
 
 namespace deltatape {
 
-// Sets of dtypes: bit n stands for the dtype code n.
-using Types = uint32_t;
-constexpr Types one_of(std::initializer_list<int32_t> codes) {
-  Types set = 0;
-  for (const int32_t code : codes) set |= Types{1} << code;
-  return set;
-}
-constexpr Types kF32 = one_of({DTAPE_F32});
-constexpr Types kFloats = one_of({DTAPE_F32, DTAPE_F16, DTAPE_BF16});
-constexpr Types kMasks = one_of({DTAPE_MASK8, DTAPE_MASK32});
+// A set of small codes: dtypes, or kinds of tape.
+class Codes {
+ public:
+  constexpr Codes(std::initializer_list<int32_t> codes) {
+    for (const int32_t code : codes) bits_ |= uint64_t{1} << static_cast<uint32_t>(code);
+  }
+
+  constexpr bool has(int32_t code) const {
+    return code >= 0 && code < 64 && (bits_ >> static_cast<uint32_t>(code)) % 2 == 1;
+  }
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+constexpr Codes kF32 = {DTAPE_F32};
+constexpr Codes kFloats = {DTAPE_F32, DTAPE_F16, DTAPE_BF16};
+constexpr Codes kMasks = {DTAPE_MASK8, DTAPE_MASK32};
 
 // Dimensions with their symbols, "[B,T,H,Dh]". `stride`, where it is not 0, is the distance from
 // one index of the first dimension to the next, at least the product of the others.
@@ -40,17 +48,18 @@ struct Shape {
   int64_t widest(int64_t element_bytes) const;
 };
 
-enum class Presence { kRequired, kOptional, kForbidden };
+enum class Presence : uint8_t { kRequired, kOptional, kForbidden };
 
 // Judges arrays one by one, remembers where they lie, and finds outputs that overlap.
 class Judge {
  public:
-  dtape_span input(const char *name, const dtape_input &array, const Shape &shape, Types types,
-                   Presence presence = Presence::kRequired);
+  dtape_span input(const char *name, const dtape_input &array, const Shape &shape,
+                   const Codes &types, Presence presence = Presence::kRequired);
 
   // `twin` names the input that may be exactly the same memory.
-  dtape_span output(const char *name, const dtape_output &array, const Shape &shape, Types types,
-                    Presence presence = Presence::kRequired, const char *twin = nullptr);
+  dtape_span output(const char *name, const dtape_output &array, const Shape &shape,
+                    const Codes &types, Presence presence = Presence::kRequired,
+                    const char *twin = nullptr);
 
   // An array of the host that is read before the call returns; null is for the caller to judge.
   void host_array(const char *name, const void *data, const Shape &shape, int64_t element_bytes);

@@ -6,7 +6,7 @@ using namespace deltatape;
 
 namespace {
 
-constexpr Types kTapes = one_of({DTAPE_TAPE_FACTORED, DTAPE_TAPE_DENSE, DTAPE_TAPE_COLUMNS});
+constexpr Codes kTapes = {DTAPE_TAPE_FACTORED, DTAPE_TAPE_DENSE, DTAPE_TAPE_COLUMNS};
 
 void judge_arrays(Judge &judge, const dtape_ssm_replay_args &args,
                   dtape_ssm_replay_request &request) {
@@ -28,7 +28,7 @@ void judge_arrays(Judge &judge, const dtape_ssm_replay_args &args,
   request.mask = judge.input("mask", args.mask, shapes.step, kMasks, Presence::kOptional);
   request.state_out =
       judge.output("state_out", args.state_out, state_shape(shape, shape.state_out_stride),
-                   one_of({request.state.dtype}), Presence::kRequired, "state");
+                   Codes{request.state.dtype}, Presence::kRequired, "state");
 }
 
 void judge_k(const dtape_ssm_shape &shape) {

@@ -6,11 +6,11 @@
 namespace deltatape {
 namespace {
 
-void judge_tape(int32_t tape, Types tapes) {
-  if (tape >= DTAPE_TAPE_NONE && tape <= DTAPE_TAPE_COLUMNS && (tapes >> tape & 1) != 0) return;
+void judge_tape(int32_t tape, const Codes &tapes) {
+  if (tapes.has(tape)) return;
   refuse(DTAPE_INVALID_ARGUMENT, "tape: expected %s, got %d",
-         (tapes & 1) != 0 ? "none (0), factored (1) or dense (2)"
-                          : "factored (1), dense (2) or columns (3)",
+         tapes.has(DTAPE_TAPE_NONE) ? "none (0), factored (1) or dense (2)"
+                                    : "factored (1), dense (2) or columns (3)",
          tape);
 }
 
@@ -75,7 +75,7 @@ void refuse_duplicates(const dtape_ssm_shape &shape) {
 
 }  // namespace
 
-void judge_shape(dtape_ssm_shape &shape, Types tapes) {
+void judge_shape(dtape_ssm_shape &shape, const Codes &tapes) {
   refuse_negative({{"batch", shape.batch},
                    {"steps", shape.steps},
                    {"heads", shape.heads},

@@ -25,8 +25,8 @@ dtape_ssm_shape shape_of(const Args &args) {
   return shape;
 }
 
-// Judges dimensions and fills in the strides. `tapes` are the kinds allowed, bit n for the code n.
-void judge_shape(dtape_ssm_shape &shape, Types tapes);
+// Judges dimensions and fills in the strides. `tapes` are the kinds allowed.
+void judge_shape(dtape_ssm_shape &shape, const Codes &tapes);
 
 // The shapes of arrays along the steps.
 struct StepShapes {

@@ -6,7 +6,7 @@ using namespace deltatape;
 
 namespace {
 
-constexpr Types kTapes = one_of({DTAPE_TAPE_NONE, DTAPE_TAPE_FACTORED, DTAPE_TAPE_DENSE});
+constexpr Codes kTapes = {DTAPE_TAPE_NONE, DTAPE_TAPE_FACTORED, DTAPE_TAPE_DENSE};
 
 void judge_inputs(Judge &judge, const dtape_ssm_step_record_args &args,
                   dtape_ssm_step_record_request &request) {
@@ -16,12 +16,13 @@ void judge_inputs(Judge &judge, const dtape_ssm_step_record_args &args,
   const Presence state = shape.slots == nullptr ? Presence::kOptional : Presence::kRequired;
 
   request.x = judge.input("x", args.x, shapes.row, kFloats);
-  const Types activation = one_of({request.x.dtype});
-  request.a_log = judge.input("a_log", args.a_log, heads, kF32 | activation);
+  const Codes activation = {request.x.dtype};
+  const Codes parameter = {DTAPE_F32, request.x.dtype};
+  request.a_log = judge.input("a_log", args.a_log, heads, parameter);
   request.b = judge.input("b", args.b, shapes.group, activation);
   request.c = judge.input("c", args.c, shapes.group, activation);
-  request.d = judge.input("d", args.d, heads, kF32 | activation, Presence::kOptional);
-  request.dt = judge.input("dt", args.dt, shapes.head, kF32 | activation);
+  request.d = judge.input("d", args.d, heads, parameter, Presence::kOptional);
+  request.dt = judge.input("dt", args.dt, shapes.head, parameter);
   request.state =
       judge.input("state", args.state, state_shape(shape, shape.state_stride), kFloats, state);
   request.mask = judge.input("mask", args.mask, shapes.step, kMasks, Presence::kOptional);
@@ -34,9 +35,9 @@ void judge_outputs(Judge &judge, const dtape_ssm_step_record_args &args,
   const auto in = [&](int32_t tape) {
     return shape.tape == tape ? Presence::kRequired : Presence::kForbidden;
   };
-  const Types state = request.state.dtype == 0 ? kFloats : one_of({request.state.dtype});
+  const Codes state = request.state.dtype == 0 ? kFloats : Codes{request.state.dtype};
 
-  request.y = judge.output("y", args.y, shapes.row, one_of({request.x.dtype}));
+  request.y = judge.output("y", args.y, shapes.row, Codes{request.x.dtype});
   request.state_out =
       judge.output("state_out", args.state_out, state_shape(shape, shape.state_out_stride), state,
                    Presence::kOptional, "state");
