@@ -1,0 +1,137 @@
+// The recurrence that record and replay share: some rows of a state carried through some steps.
+#ifndef DTAPE_CPU_ADVANCE_H
+#define DTAPE_CPU_ADVANCE_H
+
+#include "storage.h"
+
+namespace deltatape::cpu::DTAPE_PATH {
+namespace {
+
+// Panels of floats for the steps of one head. b and c are padded to whole vectors, u to
+// ROWS_AT_ONCE.
+struct panels {
+  int64_t rows, columns;
+  int last;        // lanes of the last vector that are columns of the state
+  int64_t steps;   // filled in
+  float *decay;    // [steps], or [steps][columns]
+  float *u;        // [steps][rows]: x * scale, or -0 where scale is 0, and then b is all ones
+  float *b, *c;    // [steps][columns]
+  float *x;        // [steps][rows]
+  float *partial;  // [steps][ROWS_AT_ONCE][16]: y's sums, element s in lane s % 16
+  float *carry;    // [rows][columns]: the state between panels
+};
+
+// Hands out the scratch memory that panel_floats counts.
+DTAPE_INLINE panels panels_of(const row_work &work, int64_t state_dim, float *scratch) {
+  panels at;
+  at.rows = work.rows;
+  at.columns = work.columns;
+  at.last = int(state_dim - (work.columns - 16));
+  at.steps = 0;
+  float *next = scratch;
+  const auto take = [&](int64_t count) {
+    float *panel = next;
+    next += count;
+    return panel;
+  };
+  at.decay = take(STEPS_AT_ONCE * (work.columns + 16));
+  at.u = take(STEPS_AT_ONCE * work.rows);
+  at.x = take(STEPS_AT_ONCE * work.rows);
+  at.b = take(STEPS_AT_ONCE * work.columns);
+  at.c = take(STEPS_AT_ONCE * work.columns);
+  at.partial = take(STEPS_AT_ONCE * ROWS_AT_ONCE * 16);
+  at.carry = take(work.rows * work.columns);
+  return at;
+}
+
+// Adds a step: S = decay * S + (u * scale) * b.
+DTAPE_INLINE void add_step(panels &at, const dtape_span &u, int64_t u_at, int64_t rows,
+                           const dtape_span &b, int64_t b_at, int64_t columns, float scale) {
+  float *us = at.u + at.steps * at.rows, *bs = at.b + at.steps * at.columns;
+  const bool live = scale != 0.0f;
+  if (live) {
+    read_floats(us, u, u_at, rows);
+    read_floats(bs, b, b_at, columns);
+    for (int64_t p = 0; p < rows; p += 16) store(us + p, mul(load(us + p), all(scale)));
+  } else {
+    for (int64_t p = 0; p < rows; p += 16) store(us + p, all(-0.0f));
+    for (int64_t s = 0; s < columns; s += 16) store(bs + s, all(1.0f));
+  }
+  ++at.steps;
+}
+
+// R rows and V vectors of the state stay in registers for all steps, and the rows share each load
+// of b and c. Lanes beyond the state's columns may hold anything, so they are kept out of the sums.
+template <int R, int V, bool OUTPUT, bool COLUMNS, bool PADDED>
+DTAPE_INLINE void advance_tile(const panels &at, const float *from, float *to, int64_t row,
+                               int64_t column) {
+  v16 s[R][V];
+  DTAPE_UNROLL
+  for (int r = 0; r < R; ++r) {
+    DTAPE_UNROLL
+    for (int v = 0; v < V; ++v) s[r][v] = load(from + r * at.columns + column + v * 16);
+  }
+  for (int64_t t = 0; t < at.steps; ++t) {
+    const float *u = at.u + t * at.rows + row, *b = at.b + t * at.columns + column;
+    const float *c = at.c + t * at.columns + column;
+    float *partial = at.partial + (t * ROWS_AT_ONCE + row % ROWS_AT_ONCE) * 16;
+    v16 ur[R], sum[R], decay;
+    if (!COLUMNS) decay = all(at.decay[t]);
+    DTAPE_UNROLL
+    for (int r = 0; r < R; ++r) {
+      ur[r] = all(u[r]);
+      if (OUTPUT) sum[r] = column == 0 ? all(0.0f) : load(partial + r * 16);
+    }
+    DTAPE_UNROLL
+    for (int v = 0; v < V; ++v) {
+      const v16 bv = load(b + v * 16);
+      if (COLUMNS) decay = load(at.decay + t * at.columns + column + v * 16);
+      DTAPE_UNROLL
+      for (int r = 0; r < R; ++r) {
+        s[r][v] = fma(decay, s[r][v], mul(ur[r], bv));
+        if (OUTPUT) {
+          const v16 more = fma(s[r][v], load(c + v * 16), sum[r]);
+          sum[r] = PADDED ? first(at.last, more, sum[r]) : more;
+        }
+      }
+    }
+    if (OUTPUT) {
+      DTAPE_UNROLL
+      for (int r = 0; r < R; ++r) store(partial + r * 16, sum[r]);
+    }
+  }
+  DTAPE_UNROLL
+  for (int r = 0; r < R; ++r) {
+    DTAPE_UNROLL
+    for (int v = 0; v < V; ++v) store(to + r * at.columns + column + v * 16, one_nan(s[r][v]));
+  }
+}
+
+template <int R, bool OUTPUT, bool COLUMNS>
+DTAPE_INLINE void advance_whole_rows(const panels &at, const float *from, float *to, int64_t row) {
+  const int64_t full = at.last == 16 ? at.columns : at.columns - 16;
+  int64_t column = 0;
+  for (; column + TILE_VECTORS * 16 <= full; column += TILE_VECTORS * 16)
+    advance_tile<R, TILE_VECTORS, OUTPUT, COLUMNS, false>(at, from, to, row, column);
+  for (; column < full; column += 16)
+    advance_tile<R, 1, OUTPUT, COLUMNS, false>(at, from, to, row, column);
+  if (column < at.columns) advance_tile<R, 1, OUTPUT, COLUMNS, true>(at, from, to, row, column);
+}
+
+// Up to ROWS_AT_ONCE rows from row on; from and to are where that row begins.
+template <bool OUTPUT, bool COLUMNS>
+static void advance(const panels &at, const float *from, float *to, int64_t row, int64_t rows) {
+  if (OUTPUT && at.columns == 0)
+    std::memset(at.partial, 0, size_t(at.steps * ROWS_AT_ONCE * 16) * sizeof(float));
+  int64_t r = 0;
+  for (; r + TILE_ROWS <= rows; r += TILE_ROWS)
+    advance_whole_rows<TILE_ROWS, OUTPUT, COLUMNS>(at, from + r * at.columns, to + r * at.columns,
+                                                   row + r);
+  for (; r < rows; ++r)
+    advance_whole_rows<1, OUTPUT, COLUMNS>(at, from + r * at.columns, to + r * at.columns, row + r);
+}
+
+}  // namespace
+}  // namespace deltatape::cpu::DTAPE_PATH
+
+#endif
