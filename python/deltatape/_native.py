@@ -1,0 +1,189 @@
+"""The C library: found, loaded, checked and called. No other module touches cffi."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from deltatape import _abi, errors
+
+ffi = _abi.ffi
+
+# The version of the header that _abi was generated from.
+ABI_VERSION = 1
+
+# The folder that holds include/ and lib/. In an editable installation it is not the folder of
+# the package's sources.
+INSTALLED = Path(_abi.__file__).parent
+
+Handle: TypeAlias = Any
+Fields: TypeAlias = dict[str, Any]
+
+
+def _choose_library() -> str:
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    packaged = INSTALLED / "lib" / f"libdeltatape.{suffix}"
+    return os.environ.get("DELTATAPE_LIBRARY", str(packaged))
+
+
+def _load(path: str) -> Any:
+    """Open the library and find out now what would otherwise show at first use."""
+    try:
+        library = ffi.dlopen(path)
+        version = library.dtape_abi_version()
+        for name in dir(library):
+            getattr(library, name)
+    except (OSError, AttributeError) as error:
+        raise ImportError(
+            f"[load] {path!r}: expected the deltatape library, got {error}"
+        ) from error
+    if version != ABI_VERSION:
+        raise ImportError(f"[load] {path!r}: expected ABI version {ABI_VERSION}, got {version}")
+    return library
+
+
+LIBRARY_PATH = _choose_library()
+lib = _load(LIBRARY_PATH)
+
+BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+_DTYPE_CODES: dict[np.dtype[Any], int] = {
+    np.dtype(np.float32): lib.DTAPE_F32,
+    np.dtype(np.float16): lib.DTAPE_F16,
+    BFLOAT16: lib.DTAPE_BF16,
+    np.dtype(np.bool_): lib.DTAPE_MASK8,
+    np.dtype(np.int8): lib.DTAPE_MASK8,
+    np.dtype(np.uint8): lib.DTAPE_MASK8,
+    np.dtype(np.int32): lib.DTAPE_MASK32,
+    np.dtype(np.uint32): lib.DTAPE_MASK32,
+}
+
+
+def _check(status: int) -> None:
+    if status:
+        raise errors.from_status(status, ffi.string(lib.dtape_last_error()).decode())
+
+
+# ---- Devices and streams: handles that close themselves ----------------------------------------
+
+
+def library_version() -> str:
+    return str(ffi.string(lib.dtape_version()).decode())
+
+
+def built_in_devices() -> list[str]:
+    names: list[str] = []
+    while (name := lib.dtape_device_built_in(len(names))) != ffi.NULL:
+        names.append(ffi.string(name).decode())
+    return names
+
+
+def open_device(name: str) -> Handle:
+    device = ffi.new("dtape_device **")
+    _check(lib.dtape_device_open(name.encode(), device))
+    return ffi.gc(device[0], lib.dtape_device_close)
+
+
+def open_stream(device: Handle) -> Handle:
+    stream = ffi.new("dtape_stream **")
+    _check(lib.dtape_stream_open(device, stream))
+    return ffi.gc(stream[0], partial(_close_stream, device))
+
+
+def _close_stream(device: Handle, stream: Handle) -> None:
+    """Close a stream. Its destructor holds the device, which has to be closed later."""
+    lib.dtape_stream_close(stream)
+
+
+def wait(stream: Handle) -> None:
+    _check(lib.dtape_stream_wait(stream))
+
+
+def release(handle: Handle) -> None:
+    """Close a stream now, not when the handle is collected."""
+    ffi.release(handle)
+
+
+def _filled(struct: str, fill: Any, device: Handle) -> dict[str, int | str]:
+    """Return the fields that C writes into a struct which begins with its size."""
+    filled = ffi.new(f"{struct} *", {"size": ffi.sizeof(struct)})
+    _check(fill(device, filled))
+    names = [name for name, _ in ffi.typeof(struct).fields if name not in ("size", "reserved")]
+    values = ((name, getattr(filled, name)) for name in names)
+    return {
+        name: value if isinstance(value, int) else ffi.string(value).decode()
+        for name, value in values
+    }
+
+
+describe = partial(_filled, "dtape_device_info", lib.dtape_device_describe)
+counters = partial(_filled, "dtape_counters", lib.dtape_device_counters)
+
+
+def allocate(device: Handle, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return an array in the device's memory, which goes back when the array dies."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes >= 2**63:
+        raise errors.OutOfMemory(f"[alloc] bytes: expected fewer than 2^63, got {nbytes}")
+    memory = ffi.new("void **")
+    _check(lib.dtape_alloc(device, nbytes, memory))
+    # The destructor holds the device, which has to be closed later.
+    owner = ffi.gc(memory[0], partial(lib.dtape_free, device))
+    return np.ndarray(shape, dtype, buffer=ffi.buffer(owner, nbytes))
+
+
+# ---- Kernels -----------------------------------------------------------------------------------
+
+
+def _address(array: npt.NDArray[Any]) -> Any:
+    if array.flags.c_contiguous:
+        return ffi.from_buffer(array)
+    return ffi.cast("void *", array.ctypes.data)  # a pool whose states lie apart
+
+
+def _array(array: npt.NDArray[Any]) -> Any:
+    return _address(array), _DTYPE_CODES[array.dtype]
+
+
+_CONVERTERS = {
+    "struct dtape_input": _array,
+    "struct dtape_output": _array,
+    "int32_t *": partial(ffi.from_buffer, "int32_t[]"),
+    "uint8_t *": partial(ffi.from_buffer, "uint8_t[]"),
+}
+
+
+class Kernel:
+    """One C kernel: its function, its argument struct, and how to fill that from Python."""
+
+    def __init__(self, name: str) -> None:
+        self._function = getattr(lib, f"dtape_{name}")
+        self._struct = ffi.typeof(f"dtape_{name}_args *")
+        self._size = ffi.sizeof(f"dtape_{name}_args")
+        self._converters = {
+            field: _CONVERTERS[declared.type.cname]
+            for field, declared in self._struct.item.fields
+            if declared.type.cname in _CONVERTERS
+        }
+
+    def __call__(self, stream: Handle, fields: Fields) -> list[Any]:
+        """Enqueue one call.
+
+        `fields` are the struct's: integers, and arrays that have passed the array policy; None is
+        an absent array. Returns what must live until the stream has been waited for, because a
+        pointer stored in a struct keeps nothing alive.
+        """
+        values: Fields = {"size": self._size}
+        converters = self._converters
+        for name, value in fields.items():
+            if value is not None:
+                values[name] = converters[name](value) if name in converters else value
+        _check(self._function(stream, ffi.new(self._struct, values)))
+        return [fields, values]
