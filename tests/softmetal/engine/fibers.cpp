@@ -1,0 +1,148 @@
+#include "fibers.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+// Absent unless a sanitizer's runtime is in the process.
+extern "C" {
+__attribute__((weak)) void *__tsan_get_current_fiber(void);
+__attribute__((weak)) void *__tsan_create_fiber(unsigned flags);
+__attribute__((weak)) void __tsan_destroy_fiber(void *fiber);
+__attribute__((weak)) void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+__attribute__((weak)) void __sanitizer_start_switch_fiber(void **save, const void *bottom,
+                                                          size_t size);
+__attribute__((weak)) void __sanitizer_finish_switch_fiber(void *saved, const void **bottom,
+                                                           size_t *size);
+
+void softmetal_switch(void **save, void *load);
+void softmetal_first(void);
+void softmetal_enter(void);
+}
+
+#if !defined(__x86_64__)
+#error "softmetal_switch is written for x86-64"
+#endif
+
+// Callee-saved registers go to the stack that is left and come from the one that is entered.
+asm(R"(
+.text
+.globl softmetal_switch
+.hidden softmetal_switch
+.type softmetal_switch,@function
+softmetal_switch:
+  pushq %rbp; pushq %rbx; pushq %r12; pushq %r13; pushq %r14; pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15; popq %r14; popq %r13; popq %r12; popq %rbx; popq %rbp
+  ret
+.size softmetal_switch,.-softmetal_switch
+.globl softmetal_first
+.hidden softmetal_first
+softmetal_first:
+  xorl %ebp, %ebp
+  call softmetal_enter
+  ud2
+)");
+
+namespace softmetal {
+namespace {
+
+constexpr size_t stack_bytes = 256 << 10;
+constexpr size_t guard_bytes = 4096;
+constexpr unsigned no_sync = 1;  // __tsan_switch_to_fiber_no_sync
+
+thread_local Fibers *running = nullptr;
+
+// By the system call itself, which TSan does not see: its shadow of these pages stays empty.
+char *pages(size_t bytes) {
+  return reinterpret_cast<char *>(syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+}  // namespace
+
+bool under_tsan() { return __tsan_create_fiber != nullptr; }
+
+Fibers::~Fibers() { release(); }
+
+void Fibers::release() {
+  if (stacks_) munmap(stacks_, stack_count_ * stack_bytes);
+  stacks_ = nullptr;
+  stack_count_ = 0;
+}
+
+void Fibers::start(uint32_t count) {
+  running = this;
+  started_ = count;
+  if (fibers_.size() < count) fibers_.resize(count);
+  if (stack_count_ < count) {
+    release();
+    stacks_ = pages(count * stack_bytes);
+    stack_count_ = count;
+    for (uint32_t i = 0; i < count; ++i) mprotect(stacks_ + i * stack_bytes, guard_bytes, PROT_NONE);
+  }
+  if (under_tsan()) home_tsan_ = __tsan_get_current_fiber();
+  for (uint32_t i = 0; i < count; ++i) {
+    // Popped by the first switch: six registers, then where to begin. Two more words keep the stack
+    // aligned at softmetal_first's call.
+    void **top = reinterpret_cast<void **>(stacks_ + (i + 1) * stack_bytes) - 9;
+    for (int k = 0; k < 9; ++k) top[k] = nullptr;
+    top[6] = reinterpret_cast<void *>(&softmetal_first);
+    fibers_[i] = Fiber();
+    fibers_[i].stack_pointer = top;
+    if (under_tsan()) fibers_[i].tsan = __tsan_create_fiber(0);
+  }
+}
+
+void Fibers::resume(uint32_t i) {
+  Fiber &fiber = fibers_[i];
+  current_ = i;
+  if (under_tsan()) __tsan_switch_to_fiber(fiber.tsan, no_sync);
+  if (__sanitizer_start_switch_fiber) {
+    __sanitizer_start_switch_fiber(&home_fake_stack_, stacks_ + i * stack_bytes, stack_bytes);
+  }
+  softmetal_switch(&home_, fiber.stack_pointer);
+  if (__sanitizer_finish_switch_fiber) {
+    __sanitizer_finish_switch_fiber(home_fake_stack_, nullptr, nullptr);
+  }
+}
+
+void Fibers::leave(Fiber &fiber) {
+  if (under_tsan()) __tsan_switch_to_fiber(home_tsan_, no_sync);
+  if (__sanitizer_start_switch_fiber) {
+    __sanitizer_start_switch_fiber(fiber.ended ? nullptr : &fiber.fake_stack, home_bottom_,
+                                   home_bytes_);
+  }
+  softmetal_switch(&fiber.stack_pointer, home_);
+}
+
+void Fibers::yield() {
+  Fiber &fiber = fibers_[current_];
+  leave(fiber);
+  if (__sanitizer_finish_switch_fiber) {
+    __sanitizer_finish_switch_fiber(fiber.fake_stack, &home_bottom_, &home_bytes_);
+  }
+}
+
+void Fibers::enter() {
+  if (__sanitizer_finish_switch_fiber) {
+    __sanitizer_finish_switch_fiber(nullptr, &home_bottom_, &home_bytes_);
+  }
+  body_(current_);
+  fibers_[current_].ended = true;
+  leave(fibers_[current_]);
+  abort();
+}
+
+void Fibers::finish() {
+  if (!under_tsan()) return;
+  for (uint32_t i = 0; i < started_; ++i) __tsan_destroy_fiber(fibers_[i].tsan);
+  release();
+}
+
+}  // namespace softmetal
+
+void softmetal_enter(void) { softmetal::running->enter(); }
