@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,17 +15,18 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from deltatape import _abi, errors
-
-ffi = _abi.ffi
+from deltatape import errors
+from deltatape._abi import __file__ as _abi_file
+from deltatape._abi import ffi
 
 # The version of the header that _abi was generated from.
 ABI_VERSION = 1
 
 # The folder that holds include/ and lib/. In an editable installation it is not the folder of
 # the package's sources.
-INSTALLED = Path(_abi.__file__).parent
+INSTALLED = Path(_abi_file).parent
 
+Array: TypeAlias = npt.NDArray[Any]
 Handle: TypeAlias = Any
 Fields: TypeAlias = dict[str, Any]
 
@@ -97,7 +100,7 @@ def open_stream(device: Handle) -> Handle:
     return ffi.gc(stream[0], partial(_close_stream, device))
 
 
-def _close_stream(device: Handle, stream: Handle) -> None:
+def _close_stream(_device: Handle, stream: Handle) -> None:
     """Close a stream. Its destructor holds the device, which has to be closed later."""
     lib.dtape_stream_close(stream)
 
@@ -111,23 +114,27 @@ def release(handle: Handle) -> None:
     ffi.release(handle)
 
 
-def _filled(struct: str, fill: Any, device: Handle) -> dict[str, int | str]:
+def _filled(struct: str, fill: Any, device: Handle) -> dict[str, Any]:
     """Return the fields that C writes into a struct which begins with its size."""
     filled = ffi.new(f"{struct} *", {"size": ffi.sizeof(struct)})
     _check(fill(device, filled))
     names = [name for name, _ in ffi.typeof(struct).fields if name not in ("size", "reserved")]
-    values = ((name, getattr(filled, name)) for name in names)
+    values = {name: getattr(filled, name) for name in names}
     return {
         name: value if isinstance(value, int) else ffi.string(value).decode()
-        for name, value in values
+        for name, value in values.items()
     }
 
 
-describe = partial(_filled, "dtape_device_info", lib.dtape_device_describe)
-counters = partial(_filled, "dtape_counters", lib.dtape_device_counters)
+def describe(device: Handle) -> dict[str, Any]:
+    return _filled("dtape_device_info", lib.dtape_device_describe, device)
 
 
-def allocate(device: Handle, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def counters(device: Handle) -> dict[str, int]:
+    return _filled("dtape_counters", lib.dtape_device_counters, device)
+
+
+def allocate(device: Handle, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return an array in the device's memory, which goes back when the array dies."""
     nbytes = math.prod(shape) * dtype.itemsize
     if nbytes >= 2**63:
@@ -142,17 +149,17 @@ def allocate(device: Handle, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np
 # ---- Kernels -----------------------------------------------------------------------------------
 
 
-def _address(array: npt.NDArray[Any]) -> Any:
+def _address(array: Array) -> Any:
     if array.flags.c_contiguous:
         return ffi.from_buffer(array)
     return ffi.cast("void *", array.ctypes.data)  # a pool whose states lie apart
 
 
-def _array(array: npt.NDArray[Any]) -> Any:
+def _array(array: Array) -> Any:
     return _address(array), _DTYPE_CODES[array.dtype]
 
 
-_CONVERTERS = {
+_CONVERTERS: dict[str, Callable[[Array], Any]] = {
     "struct dtape_input": _array,
     "struct dtape_output": _array,
     "int32_t *": partial(ffi.from_buffer, "int32_t[]"),
@@ -173,17 +180,18 @@ class Kernel:
             if declared.type.cname in _CONVERTERS
         }
 
-    def __call__(self, stream: Handle, fields: Fields) -> list[Any]:
-        """Enqueue one call.
+    def arguments(self, fields: Fields) -> tuple[Any, Fields]:
+        """Return the argument struct and what must live as long as it is used.
 
         `fields` are the struct's: integers, and arrays that have passed the array policy; None is
-        an absent array. Returns what must live until the stream has been waited for, because a
-        pointer stored in a struct keeps nothing alive.
+        an absent array. A pointer stored in a struct keeps nothing alive, hence the second result.
         """
         values: Fields = {"size": self._size}
         converters = self._converters
         for name, value in fields.items():
             if value is not None:
                 values[name] = converters[name](value) if name in converters else value
-        _check(self._function(stream, ffi.new(self._struct, values)))
-        return [fields, values]
+        return ffi.new(self._struct, values), {"arrays": fields, "pointers": values}
+
+    def enqueue(self, stream: Handle, arguments: Any) -> None:
+        _check(self._function(stream, arguments))
