@@ -27,7 +27,12 @@ size_t end_of_quoted(const std::string &s, size_t i) {
   return i + 1;
 }
 
-// "[[" and "]]" are two tokens each: whether "]]" closes an attribute is for match to say.
+// Not ">>", which may close two templates.
+bool is_pair(char a, char b) {
+  if (b == '=') return strchr("<>=!+-*/%&|^", a) != nullptr;
+  return (a == b && strchr(":<&|", a)) || (a == '-' && b == '>');
+}
+
 size_t end_of_token(const std::string &s, size_t i) {
   if (name_start(s[i])) {
     while (i < s.size() && name_part(s[i])) ++i;
@@ -35,8 +40,7 @@ size_t end_of_token(const std::string &s, size_t i) {
   }
   if (digit(s[i]) || (s[i] == '.' && i + 1 < s.size() && digit(s[i + 1]))) return end_of_number(s, i);
   if (s[i] == '"' || s[i] == '\'') return end_of_quoted(s, i);
-  const bool pair = i + 1 < s.size() && s[i] == ':' && s[i + 1] == ':';
-  return i + (pair ? 2 : 1);
+  return i + (is_pair(s[i], i + 1 < s.size() ? s[i + 1] : ' ') ? 2 : 1);
 }
 
 }  // namespace
