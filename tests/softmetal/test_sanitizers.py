@@ -1,0 +1,57 @@
+"""Mistakes that leave results right, or are seen only by luck, are found by a sanitizer."""
+
+import re
+
+import pytest
+from harness import SCHEDULES, TURN, child, sanitizer
+
+PROGRAM = """
+import sys
+import numpy as np
+from harness import Engine, run_turn
+out, expected = run_turn(Engine(), '#line 1 "turn.metal"\\n' + sys.argv[1])
+print("largest difference", np.abs(out - expected).max())
+"""
+BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+STORE = "out[base + index] ="
+MISTAKES = {
+    "missing barrier": ("tsan", BARRIER, "", "data race"),
+    "barrier that orders no memory": (
+        "tsan", BARRIER, "threadgroup_barrier(mem_flags::mem_none);", "data race",
+    ),
+    "simdgroup's barrier for the group's": (
+        "tsan", BARRIER, "simdgroup_barrier(mem_flags::mem_threadgroup);", "data race",
+    ),
+    "two groups on one element": ("tsan", STORE, "out[index] =", "data race"),
+    "write past a buffer": ("asan", STORE, "out[base + index + 1] =", "heap-buffer-overflow"),
+    "read past a buffer": (
+        "asan", "in[min(uint(base) + index, p.count - 1)]", "in[base + index + 1]",
+        "heap-buffer-overflow",
+    ),
+    "index past a threadgroup array": ("asan", "tile[63 - index]", "tile[64 - index]", "out of bounds"),
+    "pointer past a threadgroup array": (
+        "asan", "tile[63 - index]", "*((threadgroup float*)tile + 64 + index)",
+        "heap-buffer-overflow",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES[:3])
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_found(mistake: str, schedule: str) -> None:
+    kind, old, new, report = MISTAKES[mistake]
+    assert old in TURN
+    environment = {**sanitizer(kind), "SOFTMETAL_SCHEDULE": schedule}
+    ended = child(PROGRAM, environment, TURN.replace(old, new, 1))
+    assert ended.returncode != 0
+    assert report in ended.stdout + ended.stderr
+    assert re.search(r"turn\.metal:\d+", ended.stderr), ended.stderr
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES[:3])
+@pytest.mark.parametrize("kind", ["asan", "tsan"])
+def test_a_right_kernel_is_clean(kind: str, schedule: str) -> None:
+    environment = {**sanitizer(kind), "SOFTMETAL_SCHEDULE": schedule, "SOFTMETAL_THREADS": "2"}
+    ended = child(PROGRAM, environment, TURN)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert float(ended.stdout.split()[-1]) < 1e-2
