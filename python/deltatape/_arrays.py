@@ -8,7 +8,7 @@ write as they are.
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ DTypes: TypeAlias = tuple[np.dtype[Any], ...]
 F32: DTypes = (np.dtype(np.float32),)
 FLOATS: DTypes = (*F32, np.dtype(np.float16), BFLOAT16)
 _MASKS = frozenset(map(np.dtype, (np.bool_, np.int8, np.uint8, np.int32, np.uint32)))
-_INT32 = np.iinfo(np.int32)
 
 
 class Operation:
@@ -82,21 +81,25 @@ class Operation:
     def indices(self, argument: str, value: object) -> Array:
         """Return integers of any width as packed int32."""
         array = self.integers(argument, value)
-        if array.dtype.itemsize >= _INT32.dtype.itemsize and array.size:
-            least, most = int(array.min()), int(array.max())
-            if least < _INT32.min or most > _INT32.max:
-                got = least if least < _INT32.min else most
-                self.refuse(argument, "integers of 32 bits", got)
+        if not np.can_cast(array.dtype, np.int32) and array.size:
+            self._require_int32(argument, array.min())
+            self._require_int32(argument, array.max())
         return array.astype(np.int32, order="C", copy=False)
 
     def per_sequence(self, argument: str, value: object, batch: int) -> Array:
         """Return one index for each sequence, from [B] or from one for all."""
-        array = self.indices(argument, value)
+        array = self.integers(argument, value)
         if array.ndim == 0:
-            return np.full(batch, array, np.int32)
+            index = int(array)
+            self._require_int32(argument, index)
+            return np.array([index] * batch, np.int32)
         if array.shape != (batch,):
             self.refuse(argument, f"an integer or shape [B] = ({batch},)", array.shape)
-        return array
+        return self.indices(argument, array)
+
+    def _require_int32(self, argument: str, index: int) -> None:
+        if not -(2**31) <= index < 2**31:
+            self.refuse(argument, "an integer of 32 bits", index)
 
     def mask(self, argument: str, value: object, symbols: str, shape: Shape) -> Array:
         """Return booleans or integers as a mask that C can read; nonzero is active."""
@@ -106,12 +109,12 @@ class Operation:
         self.shaped(argument, array, symbols, shape)
         if array.dtype in _MASKS and _packed(array):
             return array
-        return np.not_equal(array, 0, order="C")
+        return cast(Array, np.not_equal(array, 0, order="C"))
 
     def flags(self, argument: str, value: object, symbols: str, shape: Shape) -> Array:
         """Return booleans or integers as one byte each."""
-        mask = self.mask(argument, value, symbols, shape)
-        return mask.view(np.uint8) if mask.itemsize == 1 else (mask != 0).view(np.uint8)
+        active: Array = self.mask(argument, value, symbols, shape) != 0
+        return active.view(np.uint8)
 
     # ---- Outputs -------------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ class Device:
         return self._handle
 
     @property
-    def info(self) -> dict[str, int | str]:
+    def info(self) -> dict[str, Any]:
         """What the device is: ``threads``, ``name``, ``path`` (instruction set), ``hardware``."""
         return _native.describe(self._opened())
 
@@ -151,11 +151,12 @@ class Stream:
         return _native.allocate(self._device, shape, dtype)
 
     def _run(self, kernel: Kernel, fields: Fields) -> None:
-        alive = kernel(self._opened(), fields)
+        call = kernel.prepared(self._opened(), fields)
+        call()
         if self._waits:
             self.wait()
         else:
-            self._alive += alive
+            self._alive.append(call)
 
     def wait(self) -> None:
         """Return when everything enqueued is done, or raise the first error since the last wait."""

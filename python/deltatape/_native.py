@@ -6,7 +6,6 @@ import math
 import os
 import sys
 from collections.abc import Callable
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -134,12 +133,15 @@ def counters(device: Handle) -> dict[str, int]:
     return _filled("dtape_counters", lib.dtape_device_counters, device)
 
 
+_POINTER = ffi.typeof("void **")
+
+
 def allocate(device: Handle, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return an array in the device's memory, which goes back when the array dies."""
     nbytes = math.prod(shape) * dtype.itemsize
     if nbytes >= 2**63:
         raise errors.OutOfMemory(f"[alloc] bytes: expected fewer than 2^63, got {nbytes}")
-    memory = ffi.new("void **")
+    memory = ffi.new(_POINTER)
     _check(lib.dtape_alloc(device, nbytes, memory))
     # The destructor holds the device, which has to be closed later.
     owner = ffi.gc(memory[0], partial(lib.dtape_free, device))
@@ -149,14 +151,11 @@ def allocate(device: Handle, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Ar
 # ---- Kernels -----------------------------------------------------------------------------------
 
 
-def _address(array: Array) -> Any:
-    if array.flags.c_contiguous:
-        return ffi.from_buffer(array)
-    return ffi.cast("void *", array.ctypes.data)  # a pool whose states lie apart
-
-
-def _array(array: Array) -> Any:
-    return _address(array), _DTYPE_CODES[array.dtype]
+def _array(array: Array) -> tuple[Any, int]:
+    try:
+        return ffi.from_buffer(array), _DTYPE_CODES[array.dtype]
+    except ValueError:  # not contiguous: a pool whose states lie apart
+        return ffi.cast("void *", array.ctypes.data), _DTYPE_CODES[array.dtype]
 
 
 _CONVERTERS: dict[str, Callable[[Array], Any]] = {
@@ -180,18 +179,21 @@ class Kernel:
             if declared.type.cname in _CONVERTERS
         }
 
-    def arguments(self, fields: Fields) -> tuple[Any, Fields]:
-        """Return the argument struct and what must live as long as it is used.
+    def prepared(self, stream: Handle, fields: Fields) -> Callable[[], None]:
+        """Return a call that can be made any number of times, and that keeps its arrays alive.
 
         `fields` are the struct's: integers, and arrays that have passed the array policy; None is
-        an absent array. A pointer stored in a struct keeps nothing alive, hence the second result.
+        an absent array.
         """
         values: Fields = {"size": self._size}
-        converters = self._converters
         for name, value in fields.items():
             if value is not None:
-                values[name] = converters[name](value) if name in converters else value
-        return ffi.new(self._struct, values), {"arrays": fields, "pointers": values}
+                convert = self._converters.get(name)
+                values[name] = value if convert is None else convert(value)
+        # A pointer stored in a struct keeps nothing alive, so the arrays go along with it.
+        arguments = ffi.new(self._struct, values)
+        return partial(_enqueue, self._function, stream, arguments, values, fields)
 
-    def enqueue(self, stream: Handle, arguments: Any) -> None:
-        _check(self._function(stream, arguments))
+
+def _enqueue(function: Any, stream: Handle, arguments: Any, *_alive: Fields) -> None:
+    _check(function(stream, arguments))

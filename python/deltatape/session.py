@@ -131,12 +131,12 @@ class Session:
         Raises
         ------
         InvalidArgument
-            Nothing is pending, or k is out of range; state and window stay as they are then, and the
-            recording pending.
+            Nothing is pending, or k is out of range; state and window stay as they are then, and
+            the recording pending.
         """
         tape = self._require_pending(True, "keep")
         window = self.window
-        if window is not None:
+        if window is not None and self._inputs is not None:
             window = conv_window(window, self._inputs, k)
         ssm_replay(self.state, tape, k, out=self.state, stream=stream)
         self.window = window

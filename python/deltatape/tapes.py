@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from deltatape._arrays import Array, Operation
 
 _CONCATENATE = Operation("concatenate")
 _TAPE_NBYTES = Operation("tape_nbytes")
+
+_Tape = TypeVar("_Tape", "FactoredTape", "DenseTape")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,10 +183,10 @@ def _with_scale(tape: FactoredTape) -> FactoredTape:
     return FactoredTape(tape.decay, ones, tape.u, tape.v)
 
 
-def _concatenate(kind: Callable[..., Any], tapes: Sequence[Any]) -> Any:
+def _concatenate(kind: type[_Tape], tapes: Sequence[_Tape]) -> _Tape:
     if not tapes:
         _CONCATENATE.refuse("tapes", "at least one tape", "none")
-    joined: dict[str, Array | None] = {}
+    joined: dict[str, Any] = {}
     for field in fields(tapes[0]):
         arrays = [getattr(tape, field.name) for tape in tapes]
         joined[field.name] = None if arrays[0] is None else _join(field.name, arrays)

@@ -21,7 +21,7 @@ def chunk_tri_solve_invert(
     a: npt.ArrayLike,
     *,
     cu_seqlens: npt.ArrayLike | None = None,
-    dtype: npt.DTypeLike = None,
+    dtype: npt.DTypeLike | None = None,
     out: Array | None = None,
     stream: Stream | None = None,
 ) -> Array:
@@ -37,8 +37,8 @@ def chunk_tri_solve_invert(
     a
         [B,T,H,BT] float32, float16 or bfloat16, BT in {16, 32, 64}.
     cu_seqlens
-        Integers: where each sequence begins, and T at the end. Starts at 0 and never falls; requires
-        B = 1. Chunks restart at each sequence. None is one sequence for each b.
+        Integers: where each sequence begins, and T at the end. Starts at 0 and never falls;
+        requires B = 1. Chunks restart at each sequence. None is one sequence for each b.
     dtype
         The result's type, float32, float16 or bfloat16; None is `out`'s, else float32. Values too
         large for a 16-bit type become inf.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy.typing as npt
 
 from deltatape._arrays import F32, Array, Operation, Shape
@@ -66,8 +64,8 @@ def ssm_replay(
     Raises
     ------
     InvalidArgument
-        A shape does not fit, k is out of range, slots repeat or are out of range, or `out` cannot be
-        written as it is or overlaps another argument in part.
+        A shape does not fit, k is out of range, slots repeat or are out of range, or `out` cannot
+        be written as it is or overlaps another argument in part.
     UnsupportedDType
         An element type is not one of those above. Nothing is cast silently.
 

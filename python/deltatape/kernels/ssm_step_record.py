@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from deltatape._arrays import F32, FLOATS, Array, Operation, Shape
+from deltatape._arrays import F32, Array, Operation, Shape
 from deltatape._devices import Stream, stream_or_default
 from deltatape._native import Fields, Kernel, lib
 from deltatape.kernels._results import result
@@ -38,7 +39,7 @@ def ssm_step_record(
     | tuple[Array | None, Array | None, TapeArrays | None]
     | None = None,
     stream: Stream | None = None,
-) -> tuple[Array, Array | None, FactoredTape | DenseTape | None]:
+) -> tuple[Array, Any, Any]:
     """Run T steps of a Mamba-2 layer [1]_ and record a tape for `ssm_replay`.
 
     For each sequence, head h, row p, column s, with g = h // (H/G), for t in order::
@@ -80,8 +81,8 @@ def ssm_step_record(
         [B] bool or integers; zero = this sequence starts from zeros, and its state is not read.
     out
         ``(y, state)`` or ``(y, state, tape)``: where the results go; each may be None. State may be
-        the argument `state` itself. Tape is the two arrays that the kind records: (decay, scale), or
-        (da_log, dbx_log), of which dbx_log may be 16-bit.
+        the argument `state` itself. Tape is the two arrays that the kind records: (decay, scale),
+        or (da_log, dbx_log), of which dbx_log may be 16-bit.
     stream
         Where to enqueue the work; None runs it on the default device and returns when it is done.
 
@@ -92,7 +93,8 @@ def ssm_step_record(
     state : ndarray or None
         The state after T steps, of state's type (float32 if there was none); with slots the pool.
     tape : FactoredTape or DenseTape or None
-        The record. A factored one holds x and b: changing them before the replay changes the result.
+        The record. A factored one holds x and b: changing them before the replay changes what
+        that gives.
 
     Raises
     ------
@@ -186,19 +188,20 @@ def _tape_fields(work: Stream, tape: Any, arrays: TapeArrays, shape: Shape) -> F
     B, T, H, Dh, Ds = shape
     if tape is None:
         return {"tape": lib.DTAPE_TAPE_NONE}
+    new = partial(result, _OPERATION, work)
     if tape == "factored":
-        code = lib.DTAPE_TAPE_FACTORED
-        first = ("decay", arrays[0], "[B,T,H]", (B, T, H), F32)
-        second = ("scale", arrays[1], "[B,T,H]", (B, T, H), F32)
-    elif tape == "dense":
-        code = lib.DTAPE_TAPE_DENSE
-        first = ("da_log", arrays[0], "[B,T,H,Ds]", (B, T, H, Ds), F32)
-        second = ("dbx_log", arrays[1], "[B,T,H,Dh,Ds]", (B, T, H, Dh, Ds), FLOATS)
-    else:
-        _OPERATION.refuse("tape", "'factored', 'dense' or None", repr(tape))
-    return {"tape": code} | {
-        name: result(_OPERATION, work, name, *where) for name, *where in (first, second)
-    }
+        return {
+            "tape": lib.DTAPE_TAPE_FACTORED,
+            "decay": new("decay", arrays[0], "[B,T,H]", (B, T, H), F32),
+            "scale": new("scale", arrays[1], "[B,T,H]", (B, T, H), F32),
+        }
+    if tape == "dense":
+        return {
+            "tape": lib.DTAPE_TAPE_DENSE,
+            "da_log": new("da_log", arrays[0], "[B,T,H,Ds]", (B, T, H, Ds), F32),
+            "dbx_log": new("dbx_log", arrays[1], "[B,T,H,Dh,Ds]", (B, T, H, Dh, Ds)),
+        }
+    _OPERATION.refuse("tape", "'factored', 'dense' or None", repr(tape))
 
 
 def _recorded(tape: Any, fields: Fields, x: Any, b: Any) -> FactoredTape | DenseTape | None:
