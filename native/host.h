@@ -13,8 +13,10 @@
 #if defined(__clang__)
 #pragma clang assume_nonnull begin
 #define DTAPE_NULLABLE _Nullable
+#define DTAPE_NONNULL _Nonnull
 #else
 #define DTAPE_NULLABLE
+#define DTAPE_NONNULL
 #endif
 
 #ifdef __cplusplus
@@ -113,13 +115,13 @@ typedef struct dtape_host {
   const char *name;
   int32_t fork_safe;
   int32_t reserved;
-  dtape_status (*open)(void *DTAPE_NULLABLE *device);
+  dtape_status (*open)(void *DTAPE_NULLABLE *DTAPE_NONNULL device);
   void (*close)(void *device);
   dtape_status (*describe)(void *device, dtape_device_info *info);
   dtape_status (*counters)(void *device, dtape_counters *counters);
-  dtape_status (*alloc)(void *device, uint64_t bytes, void *DTAPE_NULLABLE *memory);
+  dtape_status (*alloc)(void *device, uint64_t bytes, void *DTAPE_NULLABLE *DTAPE_NONNULL memory);
   dtape_status (*free)(void *device, void *memory);
-  dtape_status (*stream_open)(void *device, void *DTAPE_NULLABLE *stream);
+  dtape_status (*stream_open)(void *device, void *DTAPE_NULLABLE *DTAPE_NONNULL stream);
   dtape_status (*stream_wait)(void *stream);
   void (*stream_close)(void *stream);
   dtape_status (*DTAPE_NULLABLE ssm_step_record)(void *stream,

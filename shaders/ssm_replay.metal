@@ -1,0 +1,107 @@
+// The first entries of a factored tape, folded onto a state.
+//
+// Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. v, u * scale and
+// the decays of CHUNK entries lie in threadgroup memory. Besides state.metal's macros the host defines
+// CHUNK; COLUMNS, whether there is a decay for each column; the types U_TYPE, V_TYPE, MASK_TYPE; SCALED
+// and MASKED, whether those arrays are there.
+
+[[max_total_threads_per_threadgroup(THREADS)]]
+kernel void ssm_replay(
+    device const STATE_IN* state [[buffer(0)]],
+    device STATE_OUT* state_out [[buffer(1)]],
+    device const float* decay [[buffer(2)]],
+    device const U_TYPE* u [[buffer(3)]],
+    device const V_TYPE* v [[buffer(4)]],
+    device const float* scale [[buffer(5)]],
+    device const MASK_TYPE* mask [[buffer(6)]],
+    constant ssm_params& p [[buffer(7)]],
+    constant int* sequences [[buffer(8)]],         // a sequence's state (-1 = zeros), its state_out,
+                                                   // and its k (-1 = skip it)
+    uint3 group [[threadgroup_position_in_grid]],
+    uint lane [[thread_index_in_simdgroup]],
+    uint simdgroup [[simdgroup_index_in_threadgroup]])
+{
+  const uint head = group.x, sequence = p.first + group.z, tile = group.y * TILE;
+  const uint in_tile = simdgroup * APART * ROWS + lane / LANES;
+  lane_place place;
+  place.first = tile + in_tile;
+  place.part = lane % LANES;
+  place.rows = p.rows;
+  const int from = sequences[group.z * 3], to = sequences[group.z * 3 + 1];
+  const int k = sequences[group.z * 3 + 2];
+  if (k < 0) return;                               // these returns are the whole group's
+  const uint end = min(uint(k), p.end);
+  const ulong base = ulong(head) * p.rows * DS;
+  device const STATE_IN* read = state + (from < 0 ? 0 : from * p.state_stride + base);
+  device STATE_OUT* written = state_out + to * p.state_out_stride + base;
+  if (end <= p.begin) {
+    keep(written, read, from < 0, place);
+    return;
+  }
+
+  threadgroup float4 tile_v[CHUNK * QUADS];
+  threadgroup float tile_u[CHUNK * TILE];
+#if COLUMNS
+  threadgroup float4 tile_decay[CHUNK * QUADS];
+#else
+  threadgroup float tile_decay[CHUNK];
+#endif
+
+  lane_state s;
+  load(s, read, place);
+  for (uint begin = p.begin; begin < end; begin += CHUNK) {
+    const uint left = min(end - begin, uint(CHUNK));
+    if (begin > p.begin) threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint t = simdgroup; t < left; t += THREADS / 32) {
+      const ulong time = ulong(sequence) * p.steps + begin + t, at = time * p.heads + head;
+#if MASKED
+      const bool active = mask[time] != 0;
+#else
+      const bool active = true;
+#endif
+#if SCALED
+      const float by = scale[at];
+#else
+      const float by = 1.0f;
+#endif
+      // Masked: 1 * s + -0.0, which is s.
+      const bool live = active && by != 0.0f;
+      device const V_TYPE* vs = v + (time * p.groups + head / (p.heads / p.groups)) * DS;
+      for (uint e = lane; e < QUADS; e += 32) {
+        const float4 vt = get_columns<DS, WHOLE>(vs, e * 4);
+        tile_v[t * QUADS + e] = live ? vt : float4(1.0f);
+#if COLUMNS
+        const float4 f = get_columns<DS, WHOLE>(decay + at * DS, e * 4);
+        tile_decay[t * QUADS + e] = active ? f : float4(1.0f);
+#endif
+      }
+      for (uint e = lane; e < TILE; e += 32) {
+        const float ut = get(u + at * p.rows + min(tile + e, p.rows - 1));
+        tile_u[t * TILE + e] = live ? ut * by : -0.0f;
+      }
+#if !COLUMNS
+      if (lane == 0) tile_decay[t] = active ? decay[at] : 1.0f;
+#endif
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    for (uint t = 0; t < left; ++t) {
+#if !COLUMNS
+      const float4 f = float4(tile_decay[t]);
+#endif
+      float ut[ROWS];
+#pragma unroll
+      for (uint r = 0; r < ROWS; ++r) ut[r] = tile_u[t * TILE + in_tile + r * APART];
+#pragma unroll
+      for (uint i = 0; i < VECTORS; ++i) {
+        const float4 vt = tile_v[t * QUADS + i * LANES + place.part];
+#if COLUMNS
+        const float4 f = tile_decay[t * QUADS + i * LANES + place.part];
+#endif
+#pragma unroll
+        for (uint r = 0; r < ROWS; ++r) s.at[r][i] = fold(f, s.at[r][i], outer(ut[r], vt));
+      }
+    }
+  }
+  store(s, written, place);
+}

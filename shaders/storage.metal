@@ -1,0 +1,102 @@
+#include <metal_stdlib>
+using namespace metal;
+
+// How arrays are stored and how they are read and written: float, half and bf16 in memory, float in
+// registers. The host defines ALIGNED: 1 where every row begins at a multiple of four elements, so
+// that four neighbours are read and written at once.
+
+#pragma METAL fp contract(off)
+
+struct bf16 {
+  ushort bits;
+};
+
+// Processors differ in the bits of a NaN that they compute: states, tapes and y hold this one.
+inline float one_nan(float x) { return x == x ? x : as_type<float>(0x7fc00000u); }
+
+// To nearest, ties to even.
+inline half to_half(float x) { return x == x ? half(x) : as_type<half>(ushort(0x7e00)); }
+inline ushort to_bf16(float x) {
+  const uint u = as_type<uint>(x);
+  return x == x ? ushort((u + 0x7fffu + ((u >> 16) & 1u)) >> 16) : ushort(0x7fc0);
+}
+
+inline float get(device const float* p) { return *p; }
+inline float get(device const half* p) { return float(*p); }
+inline float get(device const bf16* p) { return as_type<float>(uint(p->bits) << 16); }
+
+inline void put(device float* p, float x) { *p = one_nan(x); }
+inline void put(device half* p, float x) { *p = to_half(x); }
+inline void put(device bf16* p, float x) { p->bits = to_bf16(x); }
+
+// Without the care for a NaN's bits, which costs the inverse an eighth of its time.
+inline void put_plain(device float* p, float x) { *p = x; }
+inline void put_plain(device half* p, float x) { *p = half(x); }
+inline void put_plain(device bf16* p, float x) { p->bits = to_bf16(x); }
+
+// Bit for bit, or converted where the types differ.
+inline void copy(device float* to, device const float* from) {
+  *(device uint*)to = *(device const uint*)from;
+}
+inline void copy(device half* to, device const half* from) {
+  *(device ushort*)to = *(device const ushort*)from;
+}
+inline void copy(device bf16* to, device const bf16* from) { to->bits = from->bits; }
+template <typename To, typename From>
+inline void copy(device To* to, device const From* from) {
+  put(to, get(from));
+}
+
+inline float4 get4(device const float* p) { return *(device const float4*)p; }
+inline float4 get4(device const half* p) { return float4(*(device const half4*)p); }
+inline float4 get4(device const bf16* p) {
+  const uint2 u = *(device const uint2*)p;
+  return float4(as_type<float>(u.x << 16), as_type<float>(u.x & 0xffff0000u),
+                as_type<float>(u.y << 16), as_type<float>(u.y & 0xffff0000u));
+}
+
+inline void put4(device float* p, float4 v) {
+  *(device float4*)p = float4(one_nan(v.x), one_nan(v.y), one_nan(v.z), one_nan(v.w));
+}
+inline void put4(device half* p, float4 v) {
+  *(device half4*)p = half4(to_half(v.x), to_half(v.y), to_half(v.z), to_half(v.w));
+}
+inline void put4(device bf16* p, float4 v) {
+  uint2 u;
+  u.x = uint(to_bf16(v.x)) | uint(to_bf16(v.y)) << 16;
+  u.y = uint(to_bf16(v.z)) | uint(to_bf16(v.w)) << 16;
+  *(device uint2*)p = u;
+}
+
+// One column of a row, 0 past its end.
+template <uint Columns, typename T>
+inline float get_column(device const T* row, uint at) {
+  return at < Columns ? get(row + at) : 0.0f;
+}
+template <uint Columns, typename T>
+inline void put_column(device T* row, uint at, float x) {
+  if (at < Columns) put(row + at, x);
+}
+
+// Columns at, at + 1, at + 2 and at + 3 of a row. Those past its end read as 0 and are not written;
+// Whole promises that there are none.
+template <uint Columns, bool Whole, typename T>
+inline float4 get_columns(device const T* row, uint at) {
+#if ALIGNED
+  return Whole || at < Columns ? get4(row + at) : float4(0.0f);
+#else
+  return float4(get_column<Columns>(row, at), get_column<Columns>(row, at + 1),
+                get_column<Columns>(row, at + 2), get_column<Columns>(row, at + 3));
+#endif
+}
+template <uint Columns, bool Whole, typename T>
+inline void put_columns(device T* row, uint at, float4 v) {
+#if ALIGNED
+  if (Whole || at < Columns) put4(row + at, v);
+#else
+  put_column<Columns>(row, at, v.x);
+  put_column<Columns>(row, at + 1, v.y);
+  put_column<Columns>(row, at + 2, v.z);
+  put_column<Columns>(row, at + 3, v.w);
+#endif
+}
