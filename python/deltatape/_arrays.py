@@ -8,7 +8,7 @@ write as they are.
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +109,8 @@ class Operation:
         self.shaped(argument, array, symbols, shape)
         if array.dtype in _MASKS and _packed(array):
             return array
-        return cast(Array, np.not_equal(array, 0, order="C"))
+        active: Array = np.not_equal(array, 0, order="C")
+        return active
 
     def flags(self, argument: str, value: object, symbols: str, shape: Shape) -> Array:
         """Return booleans or integers as one byte each."""
@@ -118,7 +119,7 @@ class Operation:
 
     # ---- Outputs -------------------------------------------------------------------------------
 
-    def _writable(self, argument: str, array: Any, dtypes: DTypes) -> None:
+    def _writable(self, argument: str, array: object, dtypes: DTypes) -> Array:
         if not isinstance(array, np.ndarray):
             self.refuse(argument, "a numpy array", type(array).__name__)
         if array.dtype not in dtypes:
@@ -127,19 +128,20 @@ class Operation:
             self.refuse_dtype(argument, " or ".join(map(str, dtypes)), array.dtype)
         if not array.flags.writeable:
             self.refuse(argument, "a writable array", "a read-only one")
+        return array
 
     def output(
-        self, argument: str, array: Any, symbols: str, shape: Shape, dtypes: DTypes = FLOATS
+        self, argument: str, value: object, symbols: str, shape: Shape, dtypes: DTypes = FLOATS
     ) -> Array:
-        self._writable(argument, array, dtypes)
+        array = self._writable(argument, value, dtypes)
         self.shaped(argument, array, symbols, shape)
         if not _packed(array):
             self.refuse(argument, "an aligned C-contiguous array", f"strides {array.strides}")
         return array
 
-    def states_output(self, argument: str, array: Any) -> tuple[Array, int]:
+    def states_output(self, argument: str, value: object) -> tuple[Array, int]:
         """Return states that are written in place, as `states` does."""
-        self._writable(argument, array, FLOATS)
+        array = self._writable(argument, value, FLOATS)
         stride = _state_stride(array)
         if stride is None:
             self.refuse(
