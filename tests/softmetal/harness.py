@@ -67,7 +67,6 @@ class Engine:
         library = ctypes.CDLL(str(path))
         pointer = ctypes.c_void_p
         library.softmetal_compile.restype = pointer
-        library.softmetal_check.restype = pointer
         library.softmetal_function_count.restype = ctypes.c_size_t
         library.softmetal_function_count.argtypes = [pointer]
         library.softmetal_function_at.restype = pointer
@@ -94,13 +93,6 @@ class Engine:
         count = self._library.softmetal_function_count(library)
         functions = (self._library.softmetal_function_at(library, i) for i in range(count))
         return [Kernel(self._library, each) for each in functions]
-
-    def check(self, source: str, macros: Sequence[str], kernel: str) -> str:
-        """Judge a source by the rules for shaders: what is wrong with it."""
-        error = self._library.softmetal_check(
-            source.encode(), _strings(macros), ctypes.c_size_t(len(macros)), kernel.encode()
-        )
-        return ctypes.string_at(error).decode() if error else ""
 
 
 def _strings(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:

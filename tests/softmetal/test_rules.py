@@ -26,7 +26,7 @@ REFUSED = {
         "address space",
     ),
     "parameter without attribute": (changed(" [[thread_index_in_simdgroup]]", ""), "no attribute"),
-    "position of another type": (changed("uint3 group", "uint group"), "uint3"),
+    "position of another type": (changed("uint lane [[", "ushort lane [["), "of type uint"),
     "position that CUDA lacks": (
         changed("[[thread_index_in_simdgroup]]", "[[thread_position_in_grid]]"),
         "thread_position_in_grid",
@@ -74,18 +74,8 @@ SPACES = {
 
 @pytest.mark.parametrize("mistake", SPACES)
 def test_address_spaces_are_kept_apart(engine: Engine, mistake: str) -> None:
-    assert engine.check(TURN, [], "turn") == ""
-    source = changed(SUM, SPACES[mistake] + " " + SUM)
-    assert "error" in engine.check(source, [], "turn")
-
-
-def test_every_file_holds_one_kernel_of_its_name(engine: Engine) -> None:
-    assert engine.check(TURN, [], "turns") == "expected one kernel, turns"
-    assert (
-        engine.check(TURN.replace("kernel void", "void"), [], "turn") == "expected one kernel, turn"
-    )
-    twice = TURN + "kernel void second(device float* a [[buffer(0)]]) { a[0] = 0.0f; }\n"
-    assert engine.check(twice, [], "turn") == "expected one kernel, turn"
+    with pytest.raises(CompileError, match="error: "):
+        engine.compile(changed(SUM, SPACES[mistake] + " " + SUM))
 
 
 def test_mistakes_are_reported_at_their_line(engine: Engine) -> None:

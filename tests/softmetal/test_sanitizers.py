@@ -28,7 +28,9 @@ MISTAKES = {
         "asan", "in[min(uint(base) + index, p.count - 1)]", "in[base + index + 1]",
         "heap-buffer-overflow",
     ),
-    "index past a threadgroup array": ("asan", "tile[63 - index]", "tile[64 - index]", "out of bounds"),
+    "index past a threadgroup array": (
+        "asan", "tile[63 - index]", "tile[64 - index]", "out of bounds",
+    ),
     "pointer past a threadgroup array": (
         "asan", "tile[63 - index]", "*((threadgroup float*)tile + 64 + index)",
         "heap-buffer-overflow",

@@ -22,7 +22,4 @@ struct Source {
 // The path of the compiled kernels. Compiles only what the cache lacks. Throws CompileError.
 std::string compile(const Source &source);
 
-// Judges what running cannot: address spaces, C++14, one kernel of the given name. Throws CompileError.
-void check(const Source &source, const std::string &kernel_name);
-
 }  // namespace softmetal

@@ -107,18 +107,6 @@ softmetal_library *softmetal_compile(const char *source, const char *const *macr
   return nullptr;
 }
 
-char *softmetal_check(const char *source, const char *const *macros, size_t count,
-                      const char *kernel) {
-  try {
-    softmetal::check({source, {macros, macros + count}, false}, kernel);
-    return nullptr;
-  } catch (const CompileError &e) {
-    return message(e.message);
-  } catch (const std::exception &e) {
-    return message(e.what());
-  }
-}
-
 size_t softmetal_function_count(const softmetal_library *library) {
   return library->functions.size();
 }

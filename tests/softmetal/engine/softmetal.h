@@ -25,11 +25,6 @@ typedef struct softmetal_binding {
  * its libraries, and equal texts share one. */
 softmetal_library *softmetal_compile(const char *source, const char *const *macros, size_t count,
                                      int32_t fast_math, char **error);
-/* Null if the source, compiled for nothing but its mistakes, keeps the rules for shaders and holds one
- * kernel of that name; otherwise what is wrong. */
-char *softmetal_check(const char *source, const char *const *macros, size_t count,
-                      const char *kernel);
-
 size_t softmetal_function_count(const softmetal_library *library);
 const softmetal_function *softmetal_function_at(const softmetal_library *library, size_t i);
 
