@@ -19,6 +19,7 @@ _OPERATION = Operation("ssm_step_record")
 _KERNEL = Kernel("ssm_step_record")
 
 TapeArrays: TypeAlias = tuple[Array | None, Array | None]
+_NEW: TapeArrays = (None, None)
 
 
 def ssm_step_record(
@@ -145,14 +146,14 @@ def ssm_step_record(
 def _outputs(out: Any, tape: Any, advance: bool) -> tuple[Any, Any, Any]:
     """Return where y, the state and the tape's two arrays go; None is a new array."""
     if out is None:
-        return None, None, (None, None)
+        return None, None, _NEW
     if not isinstance(out, tuple) or len(out) not in (2, 3):
         _OPERATION.refuse("out", "(y, state) or (y, state, tape)", _described(out))
     y, state, arrays = out if len(out) == 3 else (*out, None)
     if state is not None and not advance:
         _OPERATION.refuse("out", "(y, None) with advance=False", "a state")
     if arrays is None:
-        return y, state, (None, None)
+        return y, state, _NEW
     if tape is None or not isinstance(arrays, tuple) or len(arrays) != 2:
         expected = "no third element without a tape" if tape is None else "two arrays of the tape"
         _OPERATION.refuse("out", expected, _described(arrays))
@@ -190,11 +191,12 @@ def _tape_fields(work: Stream, tape: Any, arrays: TapeArrays, shape: Shape) -> F
         return {"tape": lib.DTAPE_TAPE_NONE}
     new = partial(result, _OPERATION, work)
     if tape == "factored":
-        return {
-            "tape": lib.DTAPE_TAPE_FACTORED,
-            "decay": new("decay", arrays[0], "[B,T,H]", (B, T, H), F32),
-            "scale": new("scale", arrays[1], "[B,T,H]", (B, T, H), F32),
-        }
+        if arrays is _NEW:  # both in one piece of memory
+            decay, scale = work._empty((2, B, T, H), F32[0])
+        else:
+            decay = new("decay", arrays[0], "[B,T,H]", (B, T, H), F32)
+            scale = new("scale", arrays[1], "[B,T,H]", (B, T, H), F32)
+        return {"tape": lib.DTAPE_TAPE_FACTORED, "decay": decay, "scale": scale}
     if tape == "dense":
         return {
             "tape": lib.DTAPE_TAPE_DENSE,
