@@ -16,20 +16,20 @@ private func handle<T: AnyObject>(_ object: T) -> UnsafeMutableRawPointer {
 // MARK: - Devices
 
 @c @implementation
-public func dtape_metal_open(
+public func metal_host_open(
   _ pointer: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> dtape_status {
   reporting { pointer.pointee = handle(try Device.open()) }
 }
 
 @c @implementation
-public func dtape_metal_close(_ pointer: UnsafeMutableRawPointer) {
+public func metal_host_close(_ pointer: UnsafeMutableRawPointer) {
   device(pointer).close()
   Unmanaged<Device>.fromOpaque(pointer).release()
 }
 
 @c @implementation
-public func dtape_metal_describe(
+public func metal_host_describe(
   _ pointer: UnsafeMutableRawPointer, _ info: UnsafeMutablePointer<dtape_device_info>
 ) -> dtape_status {
   reporting {
@@ -49,7 +49,7 @@ private func fill<T>(_ array: inout T, _ text: String) {
 }
 
 @c @implementation
-public func dtape_metal_counters(
+public func metal_host_counters(
   _ pointer: UnsafeMutableRawPointer, _ counters: UnsafeMutablePointer<dtape_counters>
 ) -> dtape_status {
   reporting {
@@ -62,7 +62,7 @@ public func dtape_metal_counters(
 // MARK: - Memory
 
 @c @implementation
-public func dtape_metal_alloc(
+public func metal_host_alloc(
   _ pointer: UnsafeMutableRawPointer, _ bytes: UInt64,
   _ memory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> dtape_status {
@@ -70,21 +70,21 @@ public func dtape_metal_alloc(
 }
 
 @c @implementation
-public func dtape_metal_free(
+public func metal_host_free(
   _ pointer: UnsafeMutableRawPointer, _ memory: UnsafeMutableRawPointer
 ) -> dtape_status {
   reporting { try device(pointer).memory.free(memory) }
 }
 
 @c @implementation
-public func dtape_metal_adopt_buffer(
+public func metal_host_adopt_buffer(
   _ pointer: UnsafeMutableRawPointer, _ buffer: UnsafeMutableRawPointer
 ) -> dtape_status {
   reporting { try device(pointer).memory.adopt(object(buffer, AnyObject.self)) }
 }
 
 @c @implementation
-public func dtape_metal_release_buffer(
+public func metal_host_release_buffer(
   _ pointer: UnsafeMutableRawPointer, _ buffer: UnsafeMutableRawPointer
 ) -> dtape_status {
   reporting { try device(pointer).memory.release(object(buffer, AnyObject.self)) }
@@ -93,14 +93,14 @@ public func dtape_metal_release_buffer(
 // MARK: - Streams
 
 @c @implementation
-public func dtape_metal_stream_open_own(
+public func metal_host_stream_open_own(
   _ pointer: UnsafeMutableRawPointer, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> dtape_status {
   reporting { result.pointee = handle(try Stream(device(pointer))) }
 }
 
 @c @implementation
-public func dtape_metal_stream_open_encoder(
+public func metal_host_stream_open_encoder(
   _ pointer: UnsafeMutableRawPointer, _ encoder: UnsafeMutableRawPointer,
   _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> dtape_status {
@@ -111,33 +111,33 @@ public func dtape_metal_stream_open_encoder(
 }
 
 @c @implementation
-public func dtape_metal_stream_wait(_ pointer: UnsafeMutableRawPointer) -> dtape_status {
+public func metal_host_stream_wait(_ pointer: UnsafeMutableRawPointer) -> dtape_status {
   reporting { try stream(pointer).wait() }
 }
 
 @c @implementation
-public func dtape_metal_stream_close(_ pointer: UnsafeMutableRawPointer) {
+public func metal_host_stream_close(_ pointer: UnsafeMutableRawPointer) {
   autoreleasepool { Unmanaged<Stream>.fromOpaque(pointer).release() }
 }
 
 // MARK: - Kernels
 
 @c @implementation
-public func dtape_metal_ssm_step_record(
+public func metal_host_ssm_step_record(
   _ pointer: UnsafeMutableRawPointer, _ request: UnsafePointer<dtape_ssm_step_record_request>
 ) -> dtape_status {
   reporting { try SSMStepRecord(request.pointee).run(on: stream(pointer)) }
 }
 
 @c @implementation
-public func dtape_metal_ssm_replay(
+public func metal_host_ssm_replay(
   _ pointer: UnsafeMutableRawPointer, _ request: UnsafePointer<dtape_ssm_replay_request>
 ) -> dtape_status {
   reporting { try SSMReplay(request.pointee).run(on: stream(pointer)) }
 }
 
 @c @implementation
-public func dtape_metal_chunk_tri_solve_invert(
+public func metal_host_chunk_tri_solve_invert(
   _ pointer: UnsafeMutableRawPointer,
   _ request: UnsafePointer<dtape_chunk_tri_solve_invert_request>
 ) -> dtape_status {

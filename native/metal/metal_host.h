@@ -24,27 +24,26 @@ typedef unsigned long ulong;
 extern "C" {
 #endif
 
-dtape_status dtape_metal_open(void *DTAPE_NULLABLE *DTAPE_NONNULL device);
-void dtape_metal_close(void *device);
-dtape_status dtape_metal_describe(void *device, dtape_device_info *info);
-dtape_status dtape_metal_counters(void *device, dtape_counters *counters);
-dtape_status dtape_metal_alloc(void *device, uint64_t bytes,
-                               void *DTAPE_NULLABLE *DTAPE_NONNULL memory);
-dtape_status dtape_metal_free(void *device, void *memory);
-dtape_status dtape_metal_stream_open_own(void *device, void *DTAPE_NULLABLE *DTAPE_NONNULL stream);
-dtape_status dtape_metal_stream_wait(void *stream);
-void dtape_metal_stream_close(void *stream);
-dtape_status dtape_metal_ssm_step_record(void *stream,
-                                         const dtape_ssm_step_record_request *request);
-dtape_status dtape_metal_ssm_replay(void *stream, const dtape_ssm_replay_request *request);
-dtape_status dtape_metal_chunk_tri_solve_invert(
-    void *stream, const dtape_chunk_tri_solve_invert_request *request);
+dtape_status metal_host_open(void *DTAPE_NULLABLE *DTAPE_NONNULL device);
+void metal_host_close(void *device);
+dtape_status metal_host_describe(void *device, dtape_device_info *info);
+dtape_status metal_host_counters(void *device, dtape_counters *counters);
+dtape_status metal_host_alloc(void *device, uint64_t bytes,
+                              void *DTAPE_NULLABLE *DTAPE_NONNULL memory);
+dtape_status metal_host_free(void *device, void *memory);
+dtape_status metal_host_stream_open_own(void *device, void *DTAPE_NULLABLE *DTAPE_NONNULL stream);
+dtape_status metal_host_stream_wait(void *stream);
+void metal_host_stream_close(void *stream);
+dtape_status metal_host_ssm_step_record(void *stream, const dtape_ssm_step_record_request *request);
+dtape_status metal_host_ssm_replay(void *stream, const dtape_ssm_replay_request *request);
+dtape_status metal_host_chunk_tri_solve_invert(void *stream,
+                                               const dtape_chunk_tri_solve_invert_request *request);
 
 /* Behind deltatape_metal.h. */
-dtape_status dtape_metal_adopt_buffer(void *device, void *buffer);
-dtape_status dtape_metal_release_buffer(void *device, void *buffer);
-dtape_status dtape_metal_stream_open_encoder(void *device, void *encoder,
-                                             void *DTAPE_NULLABLE *DTAPE_NONNULL stream);
+dtape_status metal_host_adopt_buffer(void *device, void *buffer);
+dtape_status metal_host_release_buffer(void *device, void *buffer);
+dtape_status metal_host_stream_open_encoder(void *device, void *encoder,
+                                            void *DTAPE_NULLABLE *DTAPE_NONNULL stream);
 
 #ifdef __cplusplus
 }
