@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +17,7 @@ ONE_NAN = {"float32": 0x7FC00000, "float16": 0x7E00, "bfloat16": 0x7FC0}
 
 
 def fma(a: Float32, b: Float32, c: Float32) -> Float32:
-    """a * b + c, rounded once.
+    """Return a * b + c, rounded once.
 
     The float64 sum is rounded to odd, so that rounding it again to float32 is exact.
     """
@@ -50,7 +49,7 @@ def fold(
     u: NDArray[Any],
     v: NDArray[Any],
 ) -> NDArray[Any]:
-    """A factored tape on a state: decay [B,T,H] or [B,T,H,Ds], u [B,T,H,Dh], v [B,T,G,Ds]."""
+    """Fold a factored tape, decay [B,T,H] or [B,T,H,Ds], onto a state."""
     s = state.astype(np.float32)
     u, v = u.astype(np.float32), v.astype(np.float32)
     v = np.repeat(v, u.shape[2] // max(v.shape[2], 1), axis=2)
@@ -66,7 +65,7 @@ def fold(
 
 
 def fold_dense(state: NDArray[Any], da_log: Float32, dbx_log: NDArray[Any]) -> NDArray[Any]:
-    """A dense tape on a state: da_log [B,T,H,Ds], dbx_log [B,T,H,Dh,Ds]."""
+    """Fold a dense tape onto a state: da_log [B,T,H,Ds], dbx_log [B,T,H,Dh,Ds]."""
     s = state.astype(np.float32)
     for t in range(da_log.shape[1]):
         s = fma(da_log[:, t, :, None, :], s, dbx_log[:, t].astype(np.float32))
@@ -74,11 +73,11 @@ def fold_dense(state: NDArray[Any], da_log: Float32, dbx_log: NDArray[Any]) -> N
 
 
 def invert(strict: Float32, dtype: Any) -> NDArray[Any]:
-    """Chunks [..., n, n]: forward substitution, even and odd terms in two chains."""
+    """Invert chunks [..., n, n]: forward substitution, even and odd terms in two chains."""
     rows = strict.shape[-1]
     inverse = np.zeros(strict.shape, np.float32)
     for i in range(rows):
-        chains = [np.zeros(strict.shape[:-2] + (i,), np.float32) for _ in range(2)]
+        chains = [np.zeros((*strict.shape[:-2], i), np.float32) for _ in range(2)]
         for k in range(i):
             factor = -strict[..., i, k, None]
             term = chains[k % 2][..., : k + 1]
@@ -86,8 +85,3 @@ def invert(strict: Float32, dtype: Any) -> NDArray[Any]:
         inverse[..., i, :i] = chains[0] + chains[1]
         inverse[..., i, i] = 1
     return store(inverse, dtype)
-
-
-def dtype_of(name: str) -> np.dtype[Any]:
-    """float32, float16 or bfloat16."""
-    return np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)

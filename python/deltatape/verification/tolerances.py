@@ -32,9 +32,10 @@ def normwise(dtype: object, steps: int = 1) -> float:
 
 def decay(argument: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bound on the error of exp(argument), elementwise."""
-    u = UNIT["float32"]
-    relative = (3.0 * np.abs(argument) + EXP_ULPS + 1.0) * u
-    return np.exp(argument) * relative + SMALLEST_NORMAL
+    finite = np.maximum(argument, -1000.0)
+    relative = (3.0 * np.abs(finite) + EXP_ULPS + 1.0) * UNIT["float32"]
+    bound: NDArray[np.float64] = np.exp(finite) * relative + SMALLEST_NORMAL
+    return bound
 
 
 def inverse(
@@ -44,13 +45,14 @@ def inverse(
 
     Forward substitution in float32 meets it whatever the matrix: L's rows are n long, so each
     element is a sum of at most n rounded terms, and X appears twice because errors in earlier rows
-    travel through the inverse.
+    travel through the inverse. Terms below the normal range may be lost, each of the n in a row.
     """
     rows = exact.shape[-1]
     size = np.abs(exact)
-    bound = 2 * rows * UNIT["float32"] * (size @ np.abs(strict) @ size)
+    lost = rows * SMALLEST_NORMAL * size.sum(axis=-1, keepdims=True)
+    bound: NDArray[np.float64] = 2 * rows * UNIT["float32"] * (size @ np.abs(strict) @ size) + lost
     name = str(np.dtype(dtype))  # type: ignore[call-overload]
     if name == "float32":
         return bound
     smallest = 2.0**-25 if name == "float16" else 0.0
-    return bound + UNIT[name] * (size + bound) + smallest
+    return np.asarray(bound + UNIT[name] * (size + bound) + smallest)

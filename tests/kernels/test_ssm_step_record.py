@@ -1,0 +1,118 @@
+"""ssm_step_record against its reference, and what becomes of its arguments."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import deltatape
+from deltatape import Device
+from deltatape.verification import ssm_step_record
+from deltatape.verification.case import Case, call, poisoned
+from deltatape.verification.comparisons import same_bytes
+from deltatape.verification.inputs import DTYPES, Shape, step_inputs
+from deltatape.verification.promises import record
+from deltatape.verification.ssm_step_record import Edge
+
+
+@pytest.mark.parametrize("case", [*ssm_step_record.cases()], ids=lambda case: case.name)
+def test_equals_the_reference(device: Device, case: Case) -> None:
+    for found in case.compare(device):
+        assert found.holds, found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_equals_the_reference_at_production_size(
+    device: Device, production: Shape, dtype: str
+) -> None:
+    edge = Edge("production", production, activation=dtype)
+    for found in ssm_step_record.compare(edge, device):
+        assert found.holds, found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_equals_the_reference_on_a_trained_layer(device: Device, trained, dtype: str) -> None:
+    edge = Edge("trained", activation=dtype)
+    for found in ssm_step_record.compare_call(edge, device, trained(dtype)):
+        assert found.holds, found
+
+
+@pytest.mark.parametrize("tape", ["factored", "dense", None])
+def test_state_in_place_has_the_bytes_of_a_new_one(device: Device, tape: str | None) -> None:
+    inputs = step_inputs(Shape())
+    _, new, _ = record(device, inputs, tape=tape)
+    _, same, _ = record(device, inputs, tape=tape, out=(None, inputs.state))
+    assert same is inputs.state
+    assert same.tobytes() == new.tobytes()
+
+
+def test_outputs_are_filled_and_returned(device: Device) -> None:
+    inputs = step_inputs(Shape())
+    y = poisoned(device, inputs.x.shape, np.float32)
+    state = poisoned(device, inputs.state.shape, np.float32)
+    got_y, got_state, _ = record(device, inputs, out=(y, state))
+    assert got_y is y
+    assert got_state is state
+    assert np.isfinite(y).all()
+    assert np.isfinite(state).all()
+
+
+def test_a_state_that_is_not_to_be_written_is_left_alone(device: Device) -> None:
+    inputs = step_inputs(Shape())
+    before = inputs.state.tobytes()
+    full_y, _, full_tape = record(device, inputs)
+    y, state, tape = record(device, inputs, advance=False)
+    assert state is None
+    assert inputs.state.tobytes() == before
+    assert y.tobytes() == full_y.tobytes()
+    assert tape.decay.tobytes() == full_tape.decay.tobytes()
+
+
+def test_the_factored_tape_refers_to_x_and_b(device: Device) -> None:
+    inputs = step_inputs(Shape())
+    _, _, tape = record(device, inputs)
+    assert np.shares_memory(tape.u, inputs.x)
+    assert np.shares_memory(tape.v, inputs.b)
+    assert tape.nbytes == sum(a.nbytes for a in (tape.decay, tape.scale, inputs.x, inputs.b))
+
+
+def test_inputs_are_only_read(device: Device) -> None:
+    inputs = step_inputs(Shape())
+    before = [np.copy(each) for each in inputs.args()]
+    for tape in ("factored", "dense", None):
+        record(device, inputs, tape=tape)
+    for given, kept in zip(inputs.args(), before, strict=True):
+        assert same_bytes("input", given, kept).holds
+
+
+def test_without_a_state_it_starts_from_positive_zeros(device: Device) -> None:
+    inputs = step_inputs(Shape())
+    zeros = replace(inputs, state=np.zeros_like(inputs.state))
+    for got, expected in zip(
+        record(device, replace(inputs, state=None))[:2], record(device, zeros)[:2], strict=True
+    ):
+        assert got.tobytes() == expected.tobytes()
+
+
+def test_a_state_without_steps_is_copied_bit_for_bit(device: Device, special_state) -> None:
+    inputs = replace(step_inputs(Shape(2, 0)), state=special_state(Shape().state))
+    _, state, _ = record(device, inputs)
+    assert state.tobytes() == inputs.state.tobytes()
+
+
+def test_a_stream_orders_record_before_replay(device: Device) -> None:
+    inputs = step_inputs(Shape())
+    _, expected, _ = record(device, inputs)
+    with device.stream() as stream:
+        _, _, tape = deltatape.ssm_step_record(*inputs.args(), advance=False, stream=stream)
+        state = deltatape.ssm_replay(inputs.state, tape, 5, stream=stream)
+    assert state.tobytes() == expected.tobytes()
+
+
+def test_a_call_without_a_stream_runs_on_the_default_device() -> None:
+    inputs = step_inputs(Shape())
+    y, state, _ = deltatape.ssm_step_record(*inputs.args())
+    with Device() as device:
+        expected = call(device, deltatape.ssm_step_record, *inputs.args())
+    assert y.tobytes() == expected[0].tobytes()
+    assert state.tobytes() == expected[1].tobytes()
