@@ -37,8 +37,8 @@ class standard_arithmetic {
 // run(begin, end, scratch) does items.
 template <class Run>
 dtape_status start(device &cpu, const amount &amount, const Run &run) {
-  cpu.dispatches.fetch_add(1, std::memory_order_relaxed);
   if (amount.items == 0) return DTAPE_OK;
+  cpu.dispatches.fetch_add(1, std::memory_order_relaxed);
   const bool alone = amount.elements < double(worth_sharing);
   const int64_t apart = (amount.scratch + 15) / 16 * 16;
   float *const scratch = scratch_floats(apart * (alone ? 1 : cpu.threads));
