@@ -37,18 +37,18 @@ def _choose_library() -> str:
 
 
 def _load(path: str) -> Any:
-    """Open the library and find out now what would otherwise show at first use."""
+    """Open the library, and find out now what would otherwise show at first use."""
     try:
         library = ffi.dlopen(path)
         version = library.dtape_abi_version()
+        if version != ABI_VERSION:
+            raise ImportError(f"[load] {path!r}: expected ABI version {ABI_VERSION}, got {version}")
         for name in dir(library):
             getattr(library, name)
-    except (OSError, AttributeError) as error:
+    except (OSError, ffi.error) as error:
         raise ImportError(
             f"[load] {path!r}: expected the deltatape library, got {error}"
         ) from error
-    if version != ABI_VERSION:
-        raise ImportError(f"[load] {path!r}: expected ABI version {ABI_VERSION}, got {version}")
     return library
 
 
