@@ -47,7 +47,7 @@ def _load(path: str) -> Any:
             getattr(library, name)
     except (OSError, ffi.error) as error:
         raise ImportError(
-            f"[load] {path!r}: expected the deltatape library, got {error}"
+            f"[load] {path!r}: expected deltatape's library, got {error}"
         ) from error
     return library
 

@@ -44,18 +44,18 @@ def test_another_build_is_loaded_from_anywhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "missing.so", "/nowhere/libdeltatape.so"])
 def test_a_path_without_a_library_is_refused(name: str) -> None:
-    refused(name, "expected the deltatape library, got ")
+    refused(name, "expected deltatape's library, got ")
 
 
 def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "libdeltatape.so"
     text.write_text("not a library")
-    refused(text, "expected the deltatape library, got ")
+    refused(text, "expected deltatape's library, got ")
 
 
 def test_a_library_that_is_another_is_refused(tmp_path: Path) -> None:
     other = compiled("int other(void) { return 1; }", tmp_path)
-    refused(other, "expected the deltatape library, got .*dtape_abi_version")
+    refused(other, "expected deltatape's library, got .*dtape_abi_version")
 
 
 def test_a_library_of_another_abi_version_is_refused(tmp_path: Path) -> None:
@@ -69,4 +69,4 @@ def test_a_library_that_lacks_functions_is_refused_and_they_are_named(tmp_path: 
     functions = "".join(f"int {name}(void) {{ return 0; }}\n" for name in kept)
     version = f"int dtape_abi_version(void) {{ return {_native.ABI_VERSION}; }}\n"
     older = compiled(version + functions, tmp_path)
-    refused(older, "expected the deltatape library, got .*dtape_ssm_replay")
+    refused(older, "expected deltatape's library, got .*dtape_ssm_replay")
