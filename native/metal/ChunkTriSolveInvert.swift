@@ -60,11 +60,12 @@ struct ChunkTriSolveInvert {
   ) -> Work {
     let parameters = chunk_tri_solve_invert_params(
       first: UInt32(part.lowerBound), steps: UInt32(steps), heads: UInt32(heads), reserved: 0)
-    let table = chunks.isEmpty ? [0] : chunks[part].flatMap { [Int32($0.start), Int32($0.rows)] }
+    let table: [Int32] =
+      chunks.isEmpty ? [0] : chunks[part].flatMap { [Int32($0.start), Int32($0.rows)] }
     let headsPerGroup = ChunkTriSolveInvert.threads / chunk
     return Work(
       variant: variant(table: !chunks.isEmpty), buffers: buffers,
-      constants: [bytes(of: parameters), bytes(of: table)],
+      constants: [bytes(of: parameters), bytes(ofTable: table)],
       groups: MTLSize(
         width: part.count, height: (heads + headsPerGroup - 1) / headsPerGroup, depth: batch),
       seconds: secondsPerBlock * Double(part.count) * Double(heads) * Double(batch))

@@ -12,7 +12,7 @@ struct SSMPass {
   /// The table that shaders read: for each sequence its state, its state_out, and `last`.
   func table(last: (Int) -> Int32) -> [UInt8] {
     bytes(
-      of: sequences.flatMap { sequence in
+      ofTable: sequences.flatMap { sequence in
         let last = last(sequence)
         return last < 0 ? [-1, -1, -1] : [from.index(sequence), to.index(sequence), last]
       })

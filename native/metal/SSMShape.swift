@@ -46,11 +46,11 @@ struct SSMShape {
   }
 }
 
-func bytes<T>(of value: T) -> [UInt8] {
+func bytes<T: BitwiseCopyable>(of value: T) -> [UInt8] {
   withUnsafeBytes(of: value) { [UInt8]($0) }
 }
 
-func bytes(of numbers: [Int32]) -> [UInt8] {
+func bytes(ofTable numbers: [Int32]) -> [UInt8] {
   numbers.withUnsafeBytes { [UInt8]($0) }
 }
 

@@ -47,7 +47,7 @@ struct SSMStepRecord {
         try stream.run(
           Work(
             variant: variant(geometry, pass, table: table != nil), buffers: buffers,
-            constants: [shape.parameters(pass), table ?? bytes(of: [0])],
+            constants: [shape.parameters(pass), table ?? bytes(ofTable: [0])],
             groups: geometry.groups(shape, pass.sequences), seconds: pass.seconds),
           arguments)
       }
