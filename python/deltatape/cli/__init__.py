@@ -23,13 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"deltatape {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
-        try:
-            module = importlib.import_module(f"{__name__}.{verb}")
-        except ModuleNotFoundError as missing:
-            if missing.name != f"{__name__}.{verb}":
-                raise
-            continue
-        module.add_parser(verbs)
+        importlib.import_module(f"{__name__}.{verb}").add_parser(verbs)
     return parser
 
 

@@ -41,6 +41,7 @@ def collect() -> dict[str, Any]:
     """Versions, the library's path, and each built-in device or why it cannot be opened."""
     return {
         "deltatape": deltatape.__version__,
+        "library version": _native.library_version(),
         "abi": _native.ABI_VERSION,
         "library": _native.LIBRARY_PATH,
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Tables on standard output, by rich when it is installed and in plain text otherwise."""
+"""Tables on standard output, by rich on a terminal where it is installed, else in plain text."""
 
 from __future__ import annotations
 
@@ -26,12 +26,16 @@ def show_table(title: str, header: Row, rows: Sequence[Row]) -> None:
     except ImportError:
         print(plain_table(title, header, rows))
         return
+    console = Console()
+    if not console.is_terminal:  # rich would cut cells to a width that nobody has
+        print(plain_table(title, header, rows))
+        return
     table = Table(title=escape(title), title_justify="left")
     for column, name in enumerate(header):
-        table.add_column(escape(name), justify="right" if column else "left")
+        table.add_column(escape(name), justify="right" if column else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
-    Console().print(table)
+    console.print(table)
 
 
 def plain_table(title: str, header: Row, rows: Sequence[Row]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 import sys
 from typing import Any
 
@@ -28,7 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
     kernels = (arguments.kernel,) if arguments.kernel else verification.KERNELS
     with deltatape.Device(arguments.device) as device:
         rows = [verification.run(device, case) for case in verification.cases(device.name, kernels)]
-        report = {"deltatape": deltatape.__version__, **device.info}
+        report: dict[str, Any] = {
+            "deltatape": deltatape.__version__,
+            "platform": platform.platform(),
+            **device.info,
+        }
     failed = sum(not row.passed for row in rows)
     report |= {"cases": len(rows), "failed": failed}
     if arguments.json:
