@@ -43,6 +43,9 @@ dtape_stream *take_stream_handle();
 void give_back_handle(dtape_device *device);
 void give_back_handle(dtape_stream *stream);
 
+// The handle of a stream that the device's host has opened and closes again if there is none.
+dtape_stream *new_stream(dtape_device *device, void *data);
+
 // Refuses a device opened by the process that this one was forked from.
 void refuse_forked_child(const dtape_device &device);
 

@@ -6,16 +6,6 @@ using namespace deltatape;
 
 namespace {
 
-dtape_stream *new_stream(dtape_device *device, void *data) {
-  const auto lock = lock_handles();
-  dtape_stream *const stream = take_stream_handle();
-  stream->device = device;
-  stream->data = data;
-  stream->open = true;
-  ++device->users;
-  return stream;
-}
-
 dtape_status finish(dtape_stream *stream) {
   const StreamUse use(stream);
   const dtape_status status = use.host().stream_wait(use.data());
@@ -26,6 +16,21 @@ dtape_status finish(dtape_stream *stream) {
 
 }  // namespace
 
+dtape_stream *deltatape::new_stream(dtape_device *device, void *data) {
+  try {
+    const auto lock = lock_handles();
+    dtape_stream *const stream = take_stream_handle();
+    stream->device = device;
+    stream->data = data;
+    stream->open = true;
+    ++device->users;
+    return stream;
+  } catch (const std::bad_alloc &) {
+    device->host->stream_close(data);
+    throw;
+  }
+}
+
 dtape_status dtape_stream_open(dtape_device *device, dtape_stream **stream) {
   return guarded("stream_open", [&]() -> dtape_status {
     const DeviceUse use(device);
@@ -33,12 +38,7 @@ dtape_status dtape_stream_open(dtape_device *device, dtape_stream **stream) {
     void *data = nullptr;
     const dtape_status status = device->host->stream_open(device->data, &data);
     if (status != DTAPE_OK) return status;
-    try {
-      *stream = new_stream(device, data);
-    } catch (const std::bad_alloc &) {
-      device->host->stream_close(data);
-      throw;
-    }
+    *stream = new_stream(device, data);
     return DTAPE_OK;
   });
 }
