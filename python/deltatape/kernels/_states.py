@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deltatape._arrays import Array, Operation, Shape
+from deltatape._arrays import Operation, Shape
 from deltatape._devices import Stream
 from deltatape._native import Fields
 
@@ -36,37 +36,26 @@ def state_fields(
     writes
         False leaves the states as they are.
     """
-    batch, *tail = shape
     fields: Fields = {}
+    symbols, sizes = "[B,H,Dh,Ds]", shape
     if slots is not None:
         fields["slots"] = operation.indices("slots", slots)
-        operation.shaped("slots", fields["slots"], "[B]", (batch,))
+        operation.shaped("slots", fields["slots"], "[B]", shape[:1])
+        if state is None:
+            operation.refuse("state", "a pool with slots", None)
+        symbols, sizes = "[N,H,Dh,Ds]", (*np.shape(state)[:1], *shape[1:])
         out = state if out is None else out
     if state is not None:
-        if writes and out is state:
-            array, stride = operation.states_output("state", state)
-        else:
-            array, stride = operation.states("state", state)
-        symbols = "[B,H,Dh,Ds]" if slots is None else "[N,H,Dh,Ds]"
-        count = operation.sizes("state", array, symbols)[0] if slots is not None else batch
-        operation.shaped("state", array, symbols, (count, *tail))
-        fields.update(state=array, state_stride=stride, states=count)
-    if writes:
-        fields.update(_output_fields(operation, stream, shape, fields, out))
+        in_place = writes and out is state
+        read = operation.states_output if in_place else operation.states
+        array, stride = read("state", state)
+        operation.shaped("state", array, symbols, sizes)
+        fields.update(state=array, state_stride=stride, states=sizes[0])
+    if writes and out is None:
+        dtype = np.dtype(np.float32) if state is None else fields["state"].dtype
+        fields["state_out"] = stream._empty(shape, dtype)
+    elif writes:
+        array, stride = operation.states_output("state_out", out)
+        operation.shaped("state_out", array, symbols, sizes)
+        fields.update(state_out=array, state_out_stride=stride)
     return fields
-
-
-def _output_fields(
-    operation: Operation, stream: Stream, shape: Shape, fields: Fields, out: Any
-) -> Fields:
-    state: Array | None = fields.get("state")
-    if out is None:
-        dtype = np.dtype(np.float32) if state is None else state.dtype
-        return {"state_out": stream._empty(shape, dtype)}
-    array, stride = operation.states_output("state_out", out)
-    if "slots" in fields:
-        count = fields.get("states", shape[0])
-        operation.shaped("state_out", array, "[N,H,Dh,Ds]", (count, *shape[1:]))
-    else:
-        operation.shaped("state_out", array, "[B,H,Dh,Ds]", shape)
-    return {"state_out": array, "state_out_stride": stride}

@@ -88,6 +88,8 @@ def ssm_replay(
     1.5
     """
     work = stream_or_default(stream)
+    if state is None:
+        _OPERATION.refuse("state", "an array", None)
     fields, (B, T, H, Dh, Ds) = _tape_fields(tape)
     fields.update(state_fields(_OPERATION, work, (B, H, Dh, Ds), state, out=out, slots=slots))
     fields["k"] = _OPERATION.per_sequence("k", k, B)
