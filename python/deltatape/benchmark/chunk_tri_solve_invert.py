@@ -1,0 +1,87 @@
+"""The works of chunk_tri_solve_invert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+import deltatape
+from deltatape import Device, Stream, reference
+from deltatape.benchmark.peers import Peer, inverse_peers
+from deltatape.benchmark.shapes import Shapes
+from deltatape.benchmark.timing import Run
+from deltatape.benchmark.work import Array, Group, Work, from_python, place
+from deltatape.verification import chunk_tri_solve_invert as cases
+from deltatape.verification.case import poisoned
+from deltatape.verification.comparisons import Comparison
+from deltatape.verification.inputs import DTYPES, dtype_of, matrices
+
+KERNEL = "chunk_tri_solve_invert"
+SYMBOLS = ("B", "T", "H", "BT")
+GOAL = 1.3
+
+
+@dataclass
+class Layer:
+    """The matrices of a layer, and where their inverses go."""
+
+    a: Array
+    out: Array
+
+    def __call__(self, stream: Stream) -> None:
+        """Enqueue the call."""
+        deltatape.chunk_tri_solve_invert(self.a, out=self.out, stream=stream)
+
+
+def groups(shapes: Shapes) -> list[Group]:
+    """Return what is timed together, for a set of shapes."""
+    if shapes.sweeps:
+        return [[(shape, "float32")] for shape in shapes.swept_matrices()]
+    return [[(shapes.matrix, dtype) for dtype in DTYPES]]
+
+
+def headline(device: Device, shapes: Shapes) -> Work:
+    """Build the work that stands for the kernel."""
+    return work(device, shapes.matrix, "float32")
+
+
+def work(device: Device, shape: tuple[int, int, int, int], dtype: str) -> Work:
+    """Make one call, that reads and writes one dtype."""
+    layer = build(device, shape, dtype)
+    run = from_python(device, [layer])
+    whole = dtype == "float32"
+    return Work(
+        kernel=KERNEL,
+        name="inverse",
+        dtypes=dtype,
+        sizes=dict(zip(SYMBOLS, shape, strict=True)),
+        layers=1,
+        moved=layer.a.nbytes + layer.out.nbytes,
+        run=run,
+        check=partial(check, run, layer),
+        result=lambda: layer.out,
+        goal=GOAL if whole else None,
+        no_slower_than=None if whole else "float32",
+        peers=partial(peers, layer) if whole else list,
+    )
+
+
+def build(device: Device, shape: tuple[int, int, int, int], dtype: str) -> Layer:
+    """Build a layer with its arrays in the device's memory."""
+    a = np.nan_to_num(matrices(shape)).astype(dtype_of(dtype))
+    return Layer(place(device, a), poisoned(device, shape, a.dtype))
+
+
+def check(run: Run, layer: Layer) -> list[Comparison]:
+    """Run once more, and compare the last head of the last sequence with the reference."""
+    run()
+    a, got = layer.a[-1:, :, -1:], layer.out[-1:, :, -1:]
+    strict, exact = a.astype(np.float32), reference.chunk_tri_solve_invert(a)
+    return cases.compare_chunks(*(cases.chunks(each, ()) for each in (strict, exact, got)))
+
+
+def peers(layer: Layer) -> list[Peer]:
+    """Return other libraries' inverse, in the same layout."""
+    return inverse_peers(layer.a)

@@ -1,0 +1,38 @@
+"""Where the numbers were made."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any
+
+import numpy as np
+
+import deltatape
+from deltatape import Device
+from deltatape.benchmark.peers import LIBRARIES, installed
+
+THREADS_BY = ("DELTATAPE_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def describe(device: Device, with_peers: bool) -> dict[str, Any]:
+    """Return the machine, the device, versions, and what decides numbers of threads."""
+    libraries = LIBRARIES if with_peers else ()
+    return {
+        "device": device.info,
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "versions": {
+            "deltatape": deltatape.__version__,
+            "numpy": np.__version__,
+            **{name: version for name in libraries if (version := installed(name))},
+        },
+        "environment": {name: os.environ[name] for name in THREADS_BY if name in os.environ},
+    }
+
+
+def copy_threads(device: Device) -> int:
+    """Return how many threads the copy may use: the device's, or for a GPU all processors."""
+    return int(device.info["threads"]) or os.cpu_count() or 1

@@ -1,0 +1,61 @@
+"""Other libraries that do the same work, each used only where it is installed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from numpy.typing import NDArray
+
+# One module for each, in the order of the report.
+LIBRARIES = ("numpy", "scipy", "torch", "mlx")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What a user might call instead.
+
+    Parameters
+    ----------
+    name
+        The library, and how it is used.
+    run
+        Does the work of every layer, results included.
+    result
+        What the last run made of the last layer: a state [B,H,Dh,Ds] or an inverse [B,T,H,BT].
+    note
+        Where it computes more or less than we do.
+    """
+
+    name: str
+    run: Callable[[], object]
+    result: Callable[[], NDArray[Any]]
+    note: str = ""
+
+
+def installed(library: str) -> str | None:
+    """Return the version of a library, or None."""
+    try:
+        return str(importlib.import_module(library).__version__)
+    except ImportError:
+        return None
+    except AttributeError:
+        return str(importlib.import_module(f"{library}.core").__version__)
+
+
+def _peers(work: str, *given: Any) -> list[Peer]:
+    return [peer for library in LIBRARIES for peer in _of_library(library, work, *given)]
+
+
+def _of_library(library: str, work: str, *given: Any) -> Iterator[Peer]:
+    if installed(library):
+        module = importlib.import_module(f"{__name__}.with_{library}")
+        yield from getattr(module, work, lambda *_: ())(*given)
+
+
+record_peers = partial(_peers, "record")
+replay_peers = partial(_peers, "replay")
+inverse_peers = partial(_peers, "invert")

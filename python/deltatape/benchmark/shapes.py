@@ -1,0 +1,76 @@
+"""The sets of shapes that can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deltatape.verification.inputs import Shape
+
+# A layer's dimensions in the order of Shape.
+SYMBOLS = ("B", "T", "H", "G", "Dh", "Ds")
+
+# States of at least this much are timed together, more than caches hold.
+OUT_OF_CACHE = 48 << 20
+
+FACTORS = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """What is timed.
+
+    Parameters
+    ----------
+    cell
+        The layer that is stepped and replayed.
+    layers
+        How many of them take turns.
+    matrix
+        [B,T,H,BT] of the chunks that are inverted.
+    seconds
+        The budget of each group of works.
+    tokens
+        How many tokens the demo's model decodes for the sequence of accepted drafts.
+    goals
+        Whether the goals are meant for these shapes.
+    sweeps
+        Whether to vary T, B and H instead.
+    """
+
+    cell: Shape
+    layers: int
+    matrix: tuple[int, int, int, int]
+    seconds: float
+    tokens: int = 0
+    goals: bool = False
+    sweeps: bool = False
+
+    def swept(self) -> Iterator[Shape]:
+        """Vary T, B and H of the cell from 1 to 64 times."""
+        one = self.cell
+        yield from (one._replace(steps=factor) for factor in FACTORS)
+        yield from (one._replace(batch=factor) for factor in FACTORS[1:])
+        yield from (one._replace(heads=factor) for factor in FACTORS)
+
+    def swept_matrices(self) -> Iterator[tuple[int, int, int, int]]:
+        """Vary T, B and H of the matrices from 1 to 64 times."""
+        batch, steps, heads, chunk = self.matrix
+        yield from ((batch, steps * factor, heads, chunk) for factor in FACTORS)
+        yield from ((batch * factor, steps, heads, chunk) for factor in FACTORS[1:])
+        yield from ((batch, steps, heads * factor, chunk) for factor in FACTORS[1:])
+
+
+PRODUCTION = Shape(1, 8, 32, 2, 128, 128)
+
+SHAPES = {
+    "quick": Shapes(Shape(1, 8, 8, 2, 64, 64), 2, (1, 256, 4, 64), 0.1, 20),
+    "production": Shapes(PRODUCTION, 24, (1, 4096, 32, 64), 3.0, 200, goals=True),
+    "sweep": Shapes(PRODUCTION._replace(groups=1), 24, (1, 256, 4, 64), 0.5, sweeps=True),
+}
+
+
+def layers_for(shape: Shape) -> int:
+    """Return how many layers of a shape exceed the caches."""
+    state = 4 * shape.batch * shape.heads * shape.head_dim * shape.state_dim
+    return max(1, -(-OUT_OF_CACHE // state))

@@ -1,0 +1,167 @@
+"""The works of ssm_step_record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+import deltatape
+from deltatape import Device, Stream
+from deltatape.benchmark.peers import Peer, record_peers
+from deltatape.benchmark.shapes import SYMBOLS, Shapes, layers_for
+from deltatape.benchmark.timing import Run
+from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python, place
+from deltatape.verification.case import poisoned
+from deltatape.verification.comparisons import Comparison
+from deltatape.verification.inputs import DTYPES, Shape, StepInputs, step_inputs
+from deltatape.verification.ssm_step_record_checks import Call, compare_state, compare_y
+
+KERNEL = "ssm_step_record"
+
+
+@dataclass
+class Layer:
+    """One layer's arguments and the memory of its results, all in the device's memory."""
+
+    inputs: StepInputs
+    y: Array
+    state_out: Array | None
+    tape: Literal["factored", "dense"] | None
+    tape_out: tuple[Array, Array] | None = None
+
+    def __call__(self, stream: Stream) -> None:
+        """Enqueue the call."""
+        deltatape.ssm_step_record(
+            *self.inputs.args(),
+            tape=self.tape,
+            advance=self.state_out is not None,
+            out=(self.y, self.state_out, self.tape_out),
+            stream=stream,
+        )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is done in a work, and how many times the copy it may take."""
+
+    name: str
+    tape: Literal["factored", "dense"] | None = "factored"
+    writes: Literal["apart", "in place", "nothing"] = "apart"
+    goal: float | None = None
+
+
+FACTORED = Kind("factored tape", goal=2.0)
+VERIFY = Kind("factored tape, state not written", writes="nothing")
+DENSE = Kind("dense tape", tape="dense")
+DECODE = Kind("decode, in place", tape=None, writes="in place", goal=1.4)
+DECODE_FROM_C = Kind("decode, in place, from C", tape=None, writes="in place", goal=1.2)
+DECODE_APART = Kind("decode", tape=None)
+
+
+def groups(shapes: Shapes) -> list[Group]:
+    """Return what is timed together, for a set of shapes."""
+    cell, layers = shapes.cell, shapes.layers
+    if shapes.sweeps:
+        return [[(FACTORED, shape, "float32", layers_for(shape))] for shape in shapes.swept()]
+    one_step = cell._replace(steps=1)
+    return [
+        [(FACTORED, cell, dtype, layers) for dtype in DTYPES],
+        [(VERIFY, cell, "float32", layers)],
+        [(DENSE, cell, "float32", layers)],
+        [(DECODE_APART, one_step, "float32", layers)],
+        [
+            (DECODE, one_step, "float32", layers),
+            (DECODE_FROM_C, one_step, "float32", layers, from_c),
+        ],
+    ]
+
+
+def headline(device: Device, shapes: Shapes) -> Work:
+    """Build the work that stands for the kernel."""
+    return work(device, FACTORED, shapes.cell, "float32", shapes.layers)
+
+
+def work(
+    device: Device,
+    kind: Kind,
+    shape: Shape,
+    dtype: str,
+    layers: int,
+    caller: Caller = from_python,
+) -> Work:
+    """Make the same call for each of some layers, whose states and activations have one dtype."""
+    made = [build(device, kind, shape, dtype, seed) for seed in range(layers)]
+    run = caller(device, made)
+    whole = dtype == "float32"
+    return Work(
+        kernel=KERNEL,
+        name=kind.name,
+        dtypes=dtype,
+        sizes=dict(zip(SYMBOLS, shape, strict=True)),
+        layers=layers,
+        moved=moved(made[0]),
+        run=run,
+        check=partial(check, run, made[-1]),
+        result=partial(getattr, made[-1], "state_out"),
+        goal=kind.goal if whole else None,
+        no_slower_than=None if whole else "float32",
+        peers=partial(peers, made) if whole and kind in (FACTORED, DECODE_APART) else list,
+    )
+
+
+def build(device: Device, kind: Kind, shape: Shape, dtype: str, seed: int) -> Layer:
+    """Build a layer with its arrays in the device's memory."""
+    made = step_inputs(shape, seed, dtype, state=dtype)
+    placed = {each.name: place(device, getattr(made, each.name)) for each in fields(made)}
+    inputs = StepInputs(**placed)
+    assert inputs.state is not None
+    outputs: dict[str, Any] = {
+        "apart": lambda: poisoned(device, shape.state, inputs.state.dtype),
+        "in place": lambda: inputs.state,
+        "nothing": lambda: None,
+    }
+    y = poisoned(device, inputs.x.shape, inputs.x.dtype)
+    return Layer(inputs, y, outputs[kind.writes](), kind.tape, dense_tape(device, kind, shape))
+
+
+def dense_tape(device: Device, kind: Kind, shape: Shape) -> tuple[Array, Array] | None:
+    """Return memory for a dense tape; a factored one is left to the call, as it is small."""
+    if kind.tape != "dense":
+        return None
+    rates = (shape.batch, shape.steps, shape.heads)
+    return (
+        poisoned(device, (*rates, shape.state_dim), np.float32),
+        poisoned(device, (*rates, shape.head_dim, shape.state_dim), np.float32),
+    )
+
+
+def moved(layer: Layer) -> int:
+    """Return the bytes of the states read and written, and of a dense tape."""
+    assert layer.inputs.state is not None
+    state: int = layer.inputs.state.nbytes
+    read_and_written = state * (1 if layer.state_out is None else 2)
+    if layer.tape != "dense":
+        return read_and_written
+    sizes = (*layer.inputs.x.shape, layer.inputs.b.shape[-1])
+    return read_and_written + deltatape.tape_nbytes("dense", *sizes)
+
+
+def check(run: Run, layer: Layer) -> list[Comparison]:
+    """Run once more, and compare the last layer's last sequence with the reference."""
+    last = layer.inputs.row(len(layer.inputs.x) - 1)
+    assert last.state is not None
+    start = replace(last, state=last.state.copy())
+    run()
+    call = Call(start, np.ones(last.dt.shape[:2], bool), np.zeros(1, bool))
+    found = list(compare_y(call, layer.y[-1:]))
+    if layer.state_out is not None:
+        found.append(compare_state(call, layer.state_out[-1:]))
+    return found
+
+
+def peers(layers: list[Layer]) -> list[Peer]:
+    """Return other libraries' same step, with y and the state as their results."""
+    return record_peers([layer.inputs for layer in layers])

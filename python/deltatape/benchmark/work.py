@@ -1,0 +1,120 @@
+"""Something to time: the same call for each of some layers, on one stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltatape import Device, Stream
+from deltatape._native import Fields, Kernel
+from deltatape.benchmark.peers import Peer
+from deltatape.benchmark.timing import Run
+from deltatape.verification.comparisons import Comparison
+
+Array = NDArray[Any]
+Call = Callable[[Stream], object]
+Caller = Callable[[Device, Sequence[Call]], Run]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One row of the report.
+
+    Parameters
+    ----------
+    kernel
+        The kernel's name.
+    name
+        What is done.
+    dtypes
+        The dtypes in it, as text.
+    sizes
+        The dimensions by their symbols.
+    layers
+        How many calls one run makes.
+    moved
+        Bytes that one call has to read and write; half of them is the copy's size.
+    run
+        Makes the calls and waits for them.
+    check
+        Compares what the last run wrote with the reference.
+    result
+        What the last run wrote for the last layer: a state or an inverse.
+    goal
+        How many times the copy it may take, if it has a goal.
+    no_slower_than
+        The name of another work of its group that it should not be slower than.
+    peers
+        Other libraries that do the same.
+    """
+
+    kernel: str
+    name: str
+    dtypes: str
+    sizes: Mapping[str, int]
+    layers: int
+    moved: int
+    run: Run
+    check: Callable[[], list[Comparison]]
+    result: Callable[[], Array]
+    goal: float | None = None
+    no_slower_than: str | None = None
+    peers: Callable[[], list[Peer]] = field(default=list)
+
+    @property
+    def title(self) -> str:
+        """The kernel and what is done."""
+        return f"{self.kernel}, {self.name}"
+
+
+# The arguments of a kernel's function `work`, one tuple for each work; they take turns with each
+# other and with their copies.
+Group = list[tuple[Any, ...]]
+
+
+def place(device: Device, array: Array) -> Array:
+    """Return the same array in the device's memory."""
+    placed = device.empty(array.shape, array.dtype)
+    np.copyto(placed, array)
+    return placed
+
+
+def from_python(device: Device, calls: Sequence[Call]) -> Run:
+    """Make the calls by the Python functions."""
+    return partial(_enqueue, device.stream(), calls)
+
+
+def _enqueue(stream: Stream, calls: Sequence[Call]) -> None:
+    for call in calls:
+        call(stream)
+    stream.wait()
+
+
+def from_c(device: Device, calls: Sequence[Call]) -> Run:
+    """Make the same calls with argument structs that are ready, as a C caller has them."""
+    stream = _Preparing(device)
+    for call in calls:
+        call(stream)
+    return stream.repeat
+
+
+class _Preparing(Stream):
+    """Keeps calls ready instead of making them."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
+        self._ready: list[Run] = []
+
+    def _run(self, kernel: Kernel, fields: Fields) -> None:
+        self._ready.append(kernel.prepared(self._opened(), fields))
+
+    def repeat(self) -> None:
+        """Make the calls, and wait for them."""
+        for call in self._ready:
+            call()
+        self.wait()
