@@ -53,9 +53,3 @@ def poisoned(device: Device, shape: tuple[int, ...], dtype: Any) -> Array:
     memory = device.empty(shape, dtype)
     memory.fill(np.nan)
     return memory
-
-
-def poison_free_memory(device: Device, *shapes: tuple[int, ...]) -> None:
-    """Fill the memory that the device hands out next for float32 arrays of these shapes."""
-    held = [poisoned(device, shape, np.float32) for shape in shapes]
-    held.clear()

@@ -11,7 +11,7 @@ import numpy as np
 
 import deltatape
 from deltatape import Device
-from deltatape.verification.case import Array, Case, call, poison_free_memory, poisoned
+from deltatape.verification.case import Array, Case, call, poisoned
 from deltatape.verification.comparisons import Comparison, same_bytes
 from deltatape.verification.inputs import (
     DTYPES,
@@ -44,6 +44,7 @@ class Edge:
     parameter: str = "float32"
     state: str = "float32"
     tape: str | None = "factored"
+    dbx_log: str = "float32"
     with_state: bool = True
     with_d: bool = True
     advance: bool = True
@@ -63,6 +64,10 @@ PATTERN = (1, 0, 1, 1, 0)
 
 EDGES = (
     Edge("dense tape", tape="dense"),
+    *(Edge(f"dense tape, {n}", tape="dense", dbx_log=n) for n in DTYPES[1:]),
+    Edge(
+        "odd sizes, dense, float16", ODD, "float16", tape="dense", dbx_log="float16", mask=PATTERN
+    ),
     Edge("no tape", tape=None),
     Edge("no state", with_state=False),
     Edge("no d", with_d=False),
@@ -157,8 +162,6 @@ def run(edge: Edge, device: Device, inputs: StepInputs, mask: Array | None) -> A
     state = None
     if edge.advance and not edge.slots:
         state = poisoned(device, inputs.state_shape, dtype_of(edge.state))
-    tape = (inputs.dt.shape, inputs.dt.shape, (*inputs.dt.shape, *inputs.state_shape[2:]))
-    poison_free_memory(device, *tape)
     return call(
         device,
         deltatape.ssm_step_record,
@@ -168,5 +171,22 @@ def run(edge: Edge, device: Device, inputs: StepInputs, mask: Array | None) -> A
         advance=edge.advance,
         slots=edge.slots or None,
         has_initial=np.array(edge.has_initial) if edge.has_initial else None,
-        out=(poisoned(device, inputs.x.shape, inputs.x.dtype), state),
+        out=(
+            poisoned(device, inputs.x.shape, inputs.x.dtype),
+            state,
+            tape_out(edge, device, inputs),
+        ),
+    )
+
+
+def tape_out(edge: Edge, device: Device, inputs: StepInputs) -> tuple[Array, Array] | None:
+    """Return poisoned memory for the two arrays of the edge's tape."""
+    series = inputs.dt.shape
+    if edge.tape is None:
+        return None
+    if edge.tape == "factored":
+        return poisoned(device, series, np.float32), poisoned(device, series, np.float32)
+    return (
+        poisoned(device, (*series, inputs.state_shape[3]), np.float32),
+        poisoned(device, (*series, *inputs.state_shape[2:]), dtype_of(edge.dbx_log)),
     )

@@ -110,6 +110,7 @@ def compare_bytes(call: Call, state: Array, tape: Tape) -> Iterator[Comparison]:
         assert tape.scale is not None
         folded = pinned.fold(call.inputs.state, tape.decay, tape.scale, tape.u, tape.v)
     else:
-        folded = pinned.fold_dense(call.inputs.state, tape.da_log, tape.dbx_log)
+        scale = np.where(call.live, wide(call.inputs.dt), 0).astype(np.float32)
+        folded = pinned.fold_dense(call.inputs.state, tape.da_log, outer(call, scale))
     kept = ~call.skipped
     yield same_bytes("state's bytes", state[kept], folded[kept])
