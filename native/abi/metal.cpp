@@ -1,8 +1,7 @@
 // deltatape_metal.h: built with the device "metal" only.
-#include "deltatape_metal.h"
-
 #include "abi/handles.h"
 #include "abi/versioned.h"
+#include "deltatape_metal.h"
 #include "hosts.h"
 #include "metal/metal_host.h"
 

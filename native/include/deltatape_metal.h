@@ -1,5 +1,5 @@
-/* deltatape for hosts that have Metal of their own: the device "metal" with the caller's buffers and
- * the caller's command encoder. Only libraries built for Apple's systems have these functions.
+/* deltatape for hosts that have Metal of their own: the device "metal" with the caller's buffers
+ * and the caller's command encoder. Only libraries built for Apple's systems have these functions.
  *
  * Objects are passed as they are in Objective-C, id<MTLBuffer> and the like, without a change of
  * ownership: (__bridge void *)buffer, or Unmanaged.passUnretained(buffer).toOpaque() in Swift.
@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Makes a buffer's memory known, so that any pointer into its contents may be an argument and is read
- * and written in place, never copied.
+/* Makes a buffer's memory known, so that any pointer into its contents may be an argument and is
+ * read and written in place, never copied.
  *
  * The device keeps the buffer until dtape_metal_release. Its storage mode has to be shared; its
  * memory may not overlap memory that the device knows already. Between an enqueued call and
@@ -27,12 +27,12 @@ DTAPE_API dtape_status dtape_metal_adopt(dtape_device *device, void *buffer);
 /* Ends what dtape_metal_adopt began. Work that is enqueued keeps the buffer until it is done. */
 DTAPE_API dtape_status dtape_metal_release(dtape_device *device, void *buffer);
 
-/* Opens a stream whose calls are encoded by the caller's encoder. Nothing is committed and nothing is
- * waited for: dtape_stream_wait returns at once, and results are valid once the caller's command
+/* Opens a stream whose calls are encoded by the caller's encoder. Nothing is committed and nothing
+ * is waited for: dtape_stream_wait returns at once, and results are valid once the caller's command
  * buffer has completed.
  *
- *  - Every array has to lie in memory of dtape_alloc or in adopted buffers; other memory is refused.
- *    Arrays marked "read at once" may lie anywhere.
+ *  - Every array has to lie in memory of dtape_alloc or in adopted buffers; other memory is
+ * refused. Arrays marked "read at once" may lie anywhere.
  *  - Calls change the encoder's pipeline state and the bindings of its first buffers, and never end
  *    it. With a concurrent encoder each call begins with a barrier over buffers; the caller places
  *    one before reading a call's results in the same encoder.

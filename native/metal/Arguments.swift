@@ -8,7 +8,13 @@ final class Arguments {
   let memory: Memory
   private let inPlace: Bool
   private var allocations: [Allocation] = []
-  private var copies: [(from: UnsafeMutableRawPointer, to: UnsafeMutableRawPointer, bytes: Int)] = []
+  private var copies: [Copy] = []
+
+  private struct Copy {
+    let from: UnsafeMutableRawPointer
+    let to: UnsafeMutableRawPointer
+    let bytes: Int
+  }
 
   /// `inPlace`: refuse memory that is neither the library's nor adopted.
   init(_ memory: Memory, inPlace: Bool) {
@@ -47,7 +53,8 @@ final class Arguments {
     guard inPlace else { return }
     throw HostError(
       DTAPE_INVALID_ARGUMENT,
-      "\(name): expected memory of dtape_alloc or an adopted buffer on a caller's encoder, got other")
+      "\(name): expected memory of dtape_alloc or an adopted buffer, as the encoder is the caller's, "
+        + "got other memory")
   }
 
   func wrap(_ span: dtape_span, counting bytes: Int) -> Binding? {
@@ -72,15 +79,13 @@ final class Arguments {
 
   func copyBack(from source: UnsafeMutableRawPointer, to address: UInt, _ bytes: Int) {
     guard let target = UnsafeMutableRawPointer(bitPattern: address) else { return }
-    copies.append((source, target, bytes))
+    copies.append(Copy(from: source, to: target, bytes: bytes))
   }
 
   var hasCopies: Bool { !copies.isEmpty }
 
   func finish() {
-    for (from, to, bytes) in copies {
-      copy(UInt(bitPattern: from), to: to, bytes)
-    }
+    for each in copies { copy(UInt(bitPattern: each.from), to: each.to, each.bytes) }
     copies = []
   }
 

@@ -19,8 +19,8 @@ func reporting(_ body: () throws -> Void) -> dtape_status {
       try body()
       return dtape_status(DTAPE_OK.rawValue)
     } catch {
-      let known =
-        error as? HostError ?? HostError(DTAPE_DEVICE_ERROR, "device: \(error.localizedDescription)")
+      let text = error.localizedDescription
+      let known = error as? HostError ?? HostError(DTAPE_DEVICE_ERROR, "device: \(text)")
       return dtape_fail(known.status, known.sentence)
     }
   }

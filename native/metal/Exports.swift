@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The functions behind dtape_metal_host and deltatape_metal.h.
 import DeltatapeMetalHost
 import Metal

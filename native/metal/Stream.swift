@@ -49,10 +49,8 @@ final class Submission: @unchecked Sendable {
   /// The reason why the command buffer failed, if it did.
   func wait() -> HostError? {
     guard completed.wait(timeout: .now() + Submission.patience) == .success else {
-      return abandon(
-        HostError(
-          DTAPE_DEVICE_LOST,
-          "device: expected the command buffer to complete in \(Submission.patience) s, got silence"))
+      let sentence = "device: expected an end within \(Submission.patience) s, got none"
+      return abandon(HostError(DTAPE_DEVICE_LOST, sentence))
     }
     return commands.status == .completed ? nil : HostError(commands.error)
   }
@@ -169,7 +167,9 @@ final class Stream {
     commit()
     while !committed.isEmpty { finish(committed.removeFirst()) }
     guard mayCommit else { return }
-    if failure == nil { unfinished.forEach { $0.finish() } }
+    if failure == nil {
+      for arguments in unfinished { arguments.finish() }
+    }
     unfinished = []
   }
 
