@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from deltatape.benchmark.accept import AcceptResult, Round
+from deltatape.benchmark.growth import Growth, growth
 from deltatape.benchmark.measure import PeerResult, Result
 from deltatape.benchmark.memory import MemoryResult
 from deltatape.benchmark.overhead import OverheadResult
@@ -47,6 +48,11 @@ class Report:
         """Whether the goals are meant for these shapes."""
         return SHAPES[self.shapes].goals
 
+    @property
+    def growth(self) -> list[Growth]:
+        """How times grow along the sweeps, if these shapes are some."""
+        return list(growth(self.results)) if SHAPES[self.shapes].sweeps else []
+
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
         return {
@@ -56,6 +62,7 @@ class Report:
             "verified_cases": self.verified,
             "correct": self.correct,
             "results": [_result_as_dict(each, self.has_goals) for each in self.results],
+            "growth": [asdict(each) for each in self.growth],
             "threads": [
                 asdict(each) | {"met": each.met if self.has_goals else None}
                 for each in self.threads
@@ -95,6 +102,7 @@ def show(report: Report) -> None:
     for title, header, rows in (
         ("times", ("work", "dtypes", "sizes", "x copy", "ms", "copy ms", "goal"), _times(report)),
         ("other libraries", ("work", "library", "x ours", "ms", "note"), _peers(report.results)),
+        ("growth", ("work", "size", "microseconds a call", "times", "linear"), _growth(report)),
         ("all threads beside one", ("kernel", "threads", "times faster", "goal"), _threads(report)),
         ("a call's overhead", ("kernel", "from", "microseconds", "goal"), _overhead(report)),
         (_accept_title(report), ("held", "x factored", "ms", "MB held", "exact"), _accept(report)),
@@ -141,6 +149,12 @@ def _peers(results: Iterable[Result]) -> Iterable[Sequence[str]]:
 
 def _note(peer: PeerResult) -> str:
     return peer.note if peer.agrees else f"DIFFERS by {peer.error:.1e}; {peer.note}"
+
+
+def _growth(report: Report) -> Iterable[Sequence[str]]:
+    for each in report.growth:
+        size, took = f"{each.symbol} {each.size}", f"{each.seconds * 1e6:.1f}"
+        yield each.title, size, took, f"{each.times:.2f}", f"{each.linear:g}"
 
 
 def _threads(report: Report) -> Iterable[Sequence[str]]:

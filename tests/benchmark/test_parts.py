@@ -1,0 +1,114 @@
+"""The parts of the benchmark: turns, copies, sweeps, peers, threads."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deltatape import Device
+from deltatape.benchmark import chunk_tri_solve_invert, ssm_replay, ssm_step_record, threads
+from deltatape.benchmark.copies import Copy, copies
+from deltatape.benchmark.growth import growth
+from deltatape.benchmark.measure import difference, measure
+from deltatape.benchmark.peers import LIBRARIES, installed
+from deltatape.benchmark.shapes import OUT_OF_CACHE, SHAPES, layers_for
+from deltatape.benchmark.timing import FEWEST_ROUNDS, Spread, take_turns
+
+QUICK = SHAPES["quick"]
+KERNELS = (ssm_step_record, ssm_replay, chunk_tri_solve_invert)
+
+
+@pytest.fixture
+def cpu():
+    with Device("cpu") as device:
+        yield device
+
+
+def test_everything_takes_turns_and_each_begins_a_round() -> None:
+    order: list[str] = []
+    taken = take_turns([lambda: order.append("a"), lambda: order.append("b")], seconds=0)
+    assert taken.shape == (FEWEST_ROUNDS, 2)
+    assert (taken >= 0).all()
+    assert "".join(order[2:]) == ("abba" * FEWEST_ROUNDS)[: 2 * FEWEST_ROUNDS]
+
+
+def test_a_spread_is_the_median_and_the_quartiles() -> None:
+    assert Spread.of(np.array([5.0, 1, 2, 3, 4])) == Spread(3, 2, 4)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_copy_copies_every_byte(count: int) -> None:
+    copy = Copy(layers=3, nbytes=1001, threads=count)
+    targets = [target for part in copy._parts for target, _ in part]
+    assert sum(target.size for target in targets) == 3003
+    for target in targets:
+        target.fill(0)
+    copy()
+    assert all((target == 1).all() for target in targets)
+
+
+def test_the_copy_is_tried_with_one_thread_and_with_all() -> None:
+    assert [copy.threads for copy in copies(1, 8, 4)] == [1, 4]
+    assert [copy.threads for copy in copies(1, 8, 1)] == [1]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.KERNEL)
+def test_peers_compute_the_same_and_other_results_are_found_out(cpu: Device, kernel) -> None:
+    work = kernel.headline(cpu, QUICK)
+    assert all(check.holds for check in work.check())
+    peers = work.peers()
+    assert any(peer.name.startswith("numpy") for peer in peers)
+    for peer in peers:
+        assert difference(work, peer) < 1e-5, peer.name
+    work.result()[...] += 1
+    assert difference(replace(work, run=lambda: None), peers[0]) > 1e-2
+
+
+@pytest.mark.parametrize("library", [name for name in LIBRARIES if installed(name)])
+def test_peers_have_a_version(library: str) -> None:
+    assert installed(library)[0].isdigit()
+
+
+def test_a_library_that_is_not_there_has_no_version() -> None:
+    assert installed("deltatape_of_another_name") is None
+
+
+def test_a_group_is_measured_together(cpu: Device) -> None:
+    group = [ssm_replay.work(cpu, *given) for given in ssm_replay.groups(QUICK)[0]]
+    whole, *halves = measure(group, seconds=0, threads=2, with_peers=True)
+    assert whole.beside is None
+    assert all(half.beside is not None for half in halves)
+    assert [peer.name for peer in whole.peers if peer.agrees] == [p.name for p in group[0].peers()]
+    assert all(result.correct for result in (whole, *halves))
+
+
+def test_sweeps_go_from_1_to_64_times_and_exceed_the_caches() -> None:
+    swept = list(SHAPES["sweep"].swept())
+    for axis in ("batch", "steps", "heads"):
+        sizes = {getattr(shape, axis) for shape in swept}
+        assert {1, 64} <= sizes
+    for shape in swept:
+        state = 4 * np.prod(shape.state)
+        assert layers_for(shape) * state >= OUT_OF_CACHE
+
+
+def test_growth_is_told_along_each_size_alone(cpu: Device) -> None:
+    shapes = [(1, 64 * steps, heads, 16) for steps, heads in ((1, 1), (2, 1), (4, 1), (1, 3))]
+    works = [chunk_tri_solve_invert.work(cpu, shape, "float32") for shape in shapes]
+    results = [measure([work], 0, 1, with_peers=False)[0] for work in works]
+    points = [(each.symbol, each.size, each.linear) for each in growth(results)]
+    assert points == [("T", 64, 1), ("T", 128, 2), ("T", 256, 4), ("H", 1, 1), ("H", 3, 3)]
+    assert [each.times for each in growth(results) if each.linear == 1] == [1, 1]
+
+
+def test_two_processes_take_turns_with_their_own_threads(cpu: Device) -> None:
+    found = threads.measure(cpu, "chunk_tri_solve_invert", "quick", 2)
+    assert found.faster.median > 0
+
+
+def test_a_process_that_ends_is_an_error() -> None:
+    with (
+        threads._Worker("none", "chunk_tri_solve_invert", "quick", 1) as worker,
+        pytest.raises(RuntimeError, match="ended"),
+    ):
+        worker.run()
