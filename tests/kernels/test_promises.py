@@ -71,13 +71,15 @@ def test_4_a_sequence_does_not_depend_on_its_slot(device: Device, layer: StepInp
     batch = layer.x.shape[0]
     y, state, tape = promises.record(device, layer)
     for slots in (range(batch), range(2 * batch, batch, -1)):
-        pool = np.full((2 * batch + 1, *layer.state.shape[1:]), np.nan, np.float32)
+        apart = np.full((2 * batch + 1, 2, *layer.state.shape[1:]), np.nan, np.float32)
+        pool = apart[:, 0]
         pool[list(slots)] = layer.state
         in_pool = replace(layer, state=pool)
         pool_y, pool, pool_tape = promises.record(device, in_pool, slots=list(slots))
         assert pool_y.tobytes() == y.tobytes()
         assert pool[list(slots)].tobytes() == state.tobytes()
         assert pool_tape.decay.tobytes() == tape.decay.tobytes()
+        assert np.isnan(apart[:, 1]).all()
 
 
 def test_4_the_same_call_gives_the_same_bytes(device: Device, layer: StepInputs) -> None:

@@ -100,6 +100,19 @@ def test_a_state_without_steps_is_copied_bit_for_bit(device: Device, special_sta
     assert state.tobytes() == inputs.state.tobytes()
 
 
+def test_strong_decays_lead_to_zero_and_dt_0_to_none(device: Device) -> None:
+    inputs = step_inputs(Shape(1, 6, 3, 1, 4, 16))
+    inputs.a_log[...] = [0, 5, 100]
+    inputs.dt[...] = np.array([0, 1e-30, 60, 0, 90, 1000]).reshape(1, 6, 1)
+    for tape in ("factored", "dense"):
+        for found in ssm_step_record.compare_call(Edge("decays", tape=tape), device, inputs):
+            assert found.holds, found
+    _, _, kept = record(device, inputs)
+    assert kept.decay[0, [0, 3]].tolist() == [[1, 1, 1]] * 2
+    assert kept.decay[0, 1].tolist() == [1, 1, 0]
+    assert kept.decay[0, 5].tolist() == [0, 0, 0]
+
+
 def test_a_stream_orders_record_before_replay(device: Device) -> None:
     inputs = step_inputs(Shape())
     _, expected, _ = record(device, inputs)

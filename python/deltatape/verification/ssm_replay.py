@@ -68,6 +68,8 @@ EDGES = (
     *(Edge(f"Ds {n}", Shape(1, 5, 2, 1, 4, n), k=(4,)) for n in (1, 31, 33, 80, 96, 128, 257)),
     *(Edge(f"Dh {n}", Shape(1, 5, 2, 1, n, 16), k=(4,)) for n in (1, 48, 257)),
     *(Edge(f"mask, {t}", tape=t, mask=PATTERN) for t in ("factored", "columns", "dense")),
+    Edge("all masked", mask=(0,)),
+    Edge("all masked, dense", mask=(0,), tape="dense"),
     Edge("slots", Shape(3), slots=(2, -1, 0), k=(1, 5, 3)),
     Edge("slots, dense", Shape(3), slots=(2, -1, 0), k=(1, 5, 3), tape="dense"),
     Edge("no sequences", Shape(batch=0), k=()),

@@ -81,6 +81,7 @@ EDGES = (
     *(Edge(f"Dh {n}", Shape(1, 5, 2, 1, n, 16)) for n in (1, 48, 257)),
     Edge("mask", mask=PATTERN),
     Edge("mask, dense", mask=PATTERN, tape="dense"),
+    Edge("mask of words", mask=(256, 0, 1 << 16, -1, 0)),
     Edge("all masked", mask=(0,)),
     *(Edge(f"padding of {v}", mask=PATTERN, padding=v) for v in (np.nan, np.inf, 1e38)),
     Edge("has_initial", Shape(3), has_initial=(True, False, True)),
@@ -88,6 +89,7 @@ EDGES = (
     Edge("slots, has_initial", Shape(3), slots=(-1, 3, 1), has_initial=(True, False, True)),
     Edge("no sequences", Shape(batch=0)),
     Edge("no steps", Shape(steps=0)),
+    Edge("no steps, no state", Shape(steps=0), with_state=False),
     Edge("no columns", Shape(state_dim=0)),
     Edge("no rows", Shape(head_dim=0)),
     Edge("no heads", Shape(heads=0, groups=1)),
@@ -123,7 +125,7 @@ def compare_call(
         inputs.state_shape, inputs.state, edge.slots, edge.has_initial, edge.state
     )
     y, state, tape = run(edge, device, inputs, mask)
-    active = np.ones(inputs.dt.shape[:2], bool) if mask is None else mask
+    active = np.ones(inputs.dt.shape[:2], bool) if mask is None else mask != 0
     made = Call(replace(inputs, state=start), active & ~skipped[:, None], skipped)
     found = [*compare_y(made, y), *compare_tape(made, tape)]
     if edge.slots:
@@ -150,10 +152,11 @@ def build(edge: Edge) -> tuple[StepInputs, Array | None]:
         inputs.state[index[~np.array(edge.has_initial) & (index >= 0)]] = np.nan
     if not edge.mask:
         return inputs, None
-    mask = np.resize(np.array(edge.mask, bool), (batch, edge.shape.steps))
+    given = np.array(edge.mask, np.int32 if max(edge.mask) > 1 else bool)
+    mask = np.resize(given, (batch, edge.shape.steps))
     if edge.padding is not None:
         for each in (inputs.x, inputs.b, inputs.c, inputs.dt):
-            each[~mask] = edge.padding
+            each[mask == 0] = edge.padding
     return inputs, mask
 
 
