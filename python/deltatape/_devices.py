@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Sequence
@@ -12,9 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from deltatape import _native
-from deltatape._arrays import Array
+from deltatape._arrays import Array, Operation
 from deltatape._native import Fields, Handle, Kernel
-from deltatape.errors import DeviceUnavailable, InvalidArgument
+from deltatape.errors import DeviceUnavailable
+
+_DEVICE = Operation("device")
+_EMPTY = Operation("empty")
+_STREAM = Operation("stream")
 
 
 class Device:
@@ -56,9 +61,7 @@ class Device:
 
     def _opened(self) -> Handle:
         if self._handle is None:
-            raise InvalidArgument(
-                f"[device] {self.name}: expected an open device, got a closed one"
-            )
+            _DEVICE.refuse("device", "an open device", "a closed one")
         return self._handle
 
     @property
@@ -97,13 +100,13 @@ class Device:
         InvalidArgument
             A size is negative.
         """
-        sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-        sizes = tuple(map(int, sizes))
+        sizes = (shape,) if isinstance(shape, int | np.integer) else shape
+        sizes = tuple(operator.index(size) for size in sizes)
         element = np.dtype(dtype)
-        if min(sizes, default=0) < 0 or element.hasobject:
-            raise InvalidArgument(
-                f"[empty] shape, dtype: expected sizes >= 0 and no objects, got {sizes}, {element}"
-            )
+        if min(sizes, default=0) < 0:
+            _EMPTY.refuse("shape", "sizes >= 0", sizes)
+        if element.hasobject:
+            _EMPTY.refuse_dtype("dtype", "an element type without objects", element)
         return _native.allocate(self._opened(), sizes, element)
 
     def stream(self) -> Stream:
@@ -144,7 +147,7 @@ class Stream:
 
     def _opened(self) -> Handle:
         if self._handle is None:
-            raise InvalidArgument("[stream] stream: expected an open stream, got a closed one")
+            _STREAM.refuse("stream", "an open stream", "a closed one")
         return self._handle
 
     def _empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -236,8 +239,7 @@ def stream_or_default(stream: Stream | None) -> Stream:
     if stream is None:
         return _defaults.stream()
     if not isinstance(stream, Stream):
-        got = type(stream).__name__
-        raise InvalidArgument(f"[stream] stream: expected a deltatape.Stream or None, got {got}")
+        _STREAM.refuse("stream", "a deltatape.Stream or None", type(stream).__name__)
     return stream
 
 
