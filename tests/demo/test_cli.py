@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deltatape import cli, conv_window, session
+from deltatape import Device, cli, conv_window, session
 from deltatape.cli import demo
 
 KEYS = [
@@ -42,6 +42,17 @@ def test_json_has_the_documented_keys(capsys: pytest.CaptureFixture[str], prompt
     assert 0 < report["accepted"] <= report["drafted"]
     assert 0 < 10 * report["tape_bytes"] < report["snapshot_bytes"]
     assert min(report["plain_seconds"], report["speculative_seconds"]) > 0
+
+
+def test_every_device_decodes_to_the_same_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, held_out: bytes, device: Device
+) -> None:
+    (tmp_path / "prompt").write_bytes(held_out[:70])
+    words = ["demo", "--prompt", str(tmp_path / "prompt"), "--tokens", "6", "--json", "--device"]
+    assert cli.main([*words, device.name]) == cli.main([*words, "cpu"]) == 0
+    found, expected = map(json.loads, capsys.readouterr().out.splitlines())
+    assert found["device"] == device.name
+    assert found["text"] == expected["text"]
 
 
 def test_the_text_comes_with_accepted_drafts_marked_and_a_table(
