@@ -13,6 +13,7 @@ struct panels {
   int64_t rows, columns;
   int last;        // lanes of the last vector that are columns of the state
   int64_t steps;   // filled in
+  bool streams;    // the state is written past the caches
   float *decay;    // [steps], or [steps][columns]
   float *u;        // [steps][rows]: x * scale, or -0 where scale is 0, and then b is all ones
   float *b, *c;    // [steps][columns]
@@ -28,6 +29,7 @@ DTAPE_INLINE panels panels_of(const row_work &work, int64_t state_dim, float *sc
   at.columns = work.columns;
   at.last = int(state_dim - (work.columns - 16));
   at.steps = 0;
+  at.streams = false;
   float *next = scratch;
   const auto take = [&](int64_t count) {
     float *panel = next;
@@ -62,14 +64,18 @@ DTAPE_INLINE void add_step(panels &at, const dtape_span &u, int64_t u_at, int64_
 
 // R rows and V vectors of the state stay in registers for all steps, and the rows share each load
 // of b and c. Lanes beyond the state's columns may hold anything, so they are kept out of the sums.
-template <int R, int V, bool OUTPUT, bool COLUMNS, bool PADDED>
-DTAPE_INLINE void advance_tile(const panels &at, const float *from, float *to, int64_t row,
+template <int R, int V, bool OUTPUT, bool COLUMNS, bool PADDED, class Element>
+DTAPE_INLINE void advance_tile(const panels &at, const Element *from, Element *to, int64_t row,
                                int64_t column) {
   v16 s[R][V];
   DTAPE_UNROLL
   for (int r = 0; r < R; ++r) {
     DTAPE_UNROLL
-    for (int v = 0; v < V; ++v) s[r][v] = load(from + r * at.columns + column + v * 16);
+    for (int v = 0; v < V; ++v) {
+      const Element *vector = from + r * at.columns + column + v * 16;
+      s[r][v] = load(vector);
+      __builtin_prefetch(vector + ROWS_AT_ONCE * at.columns);
+    }
   }
   for (int64_t t = 0; t < at.steps; ++t) {
     const float *u = at.u + t * at.rows + row, *b = at.b + t * at.columns + column;
@@ -103,12 +109,20 @@ DTAPE_INLINE void advance_tile(const panels &at, const float *from, float *to, i
   DTAPE_UNROLL
   for (int r = 0; r < R; ++r) {
     DTAPE_UNROLL
-    for (int v = 0; v < V; ++v) store(to + r * at.columns + column + v * 16, one_nan(s[r][v]));
+    for (int v = 0; v < V; ++v) {
+      Element *vector = to + r * at.columns + column + v * 16;
+      if (at.streams) {
+        stream(vector, one_nan(s[r][v]));
+      } else {
+        store(vector, one_nan(s[r][v]));
+      }
+    }
   }
 }
 
-template <int R, bool OUTPUT, bool COLUMNS>
-DTAPE_INLINE void advance_whole_rows(const panels &at, const float *from, float *to, int64_t row) {
+template <int R, bool OUTPUT, bool COLUMNS, class Element>
+DTAPE_INLINE void advance_whole_rows(const panels &at, const Element *from, Element *to,
+                                     int64_t row) {
   const int64_t full = at.last == 16 ? at.columns : at.columns - 16;
   int64_t column = 0;
   for (; column + TILE_VECTORS * 16 <= full; column += TILE_VECTORS * 16)
@@ -119,8 +133,8 @@ DTAPE_INLINE void advance_whole_rows(const panels &at, const float *from, float 
 }
 
 // Up to ROWS_AT_ONCE rows from row on; from and to are where that row begins.
-template <bool OUTPUT, bool COLUMNS>
-static void advance(const panels &at, const float *from, float *to, int64_t row, int64_t rows) {
+template <bool OUTPUT, bool COLUMNS, class Element>
+static void advance(const panels &at, const Element *from, Element *to, int64_t row, int64_t rows) {
   if (OUTPUT && at.columns == 0)
     std::memset(at.partial, 0, size_t(at.steps * ROWS_AT_ONCE * 16) * sizeof(float));
   int64_t r = 0;

@@ -97,6 +97,7 @@ static void replay_item(const dtape_ssm_replay_request &request, const row_work 
 void ssm_replay(const dtape_ssm_replay_request &request, const row_work &work, int64_t begin,
                 int64_t end, float *scratch) {
   for (int64_t item = begin; item < end; ++item) replay_item(request, work, item, scratch);
+  end_streams();
 }
 
 }  // namespace deltatape::cpu::DTAPE_PATH

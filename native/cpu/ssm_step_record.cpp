@@ -107,6 +107,7 @@ static void record_item(const dtape_ssm_step_record_request &request, const row_
 void ssm_step_record(const dtape_ssm_step_record_request &request, const row_work &work,
                      int64_t begin, int64_t end, float *scratch) {
   for (int64_t item = begin; item < end; ++item) record_item(request, work, item, scratch);
+  end_streams();
 }
 
 }  // namespace deltatape::cpu::DTAPE_PATH

@@ -48,26 +48,22 @@ static inline void copy_state(const state_part &part) {
   }
 }
 
-// The recurrence reads and writes f32 states in place unless their rows end within a vector.
-DTAPE_INLINE bool in_place(const state_part &part, const dtape_span &array) {
-  return array.data && array.dtype == DTAPE_F32 && part.state_dim % 16 == 0;
-}
-
-DTAPE_INLINE float *floats_at(const dtape_span &array, int64_t at) {
-  return static_cast<float *>(array.data) + at;
+// The recurrence reads and writes states where they lie unless their rows end within a vector.
+DTAPE_INLINE bool in_whole_vectors(const state_part &part, const dtape_span &array) {
+  return array.data && part.state_dim % 16 == 0;
 }
 
 static inline const float *enter(const state_part &part, int64_t columns, int64_t row, int64_t rows,
                                  float *carry) {
   const int64_t at = part.in_at + row * part.state_dim;
-  if (in_place(part, part.in)) return floats_at(part.in, at);
-  if (!part.in.data) {
-    std::memset(carry, 0, size_t(rows * columns) * sizeof *carry);
-  } else if (columns == part.state_dim) {
+  if (in_whole_vectors(part, part.in)) {
+    if (part.in.dtype == DTAPE_F32) return static_cast<float *>(part.in.data) + at;
     read_floats(carry, part.in, at, rows * columns);
-  } else {
+  } else if (part.in.data) {
     for (int64_t r = 0; r < rows; ++r)
       read_floats(carry + r * columns, part.in, at + r * part.state_dim, part.state_dim);
+  } else {
+    std::memset(carry, 0, size_t(rows * columns) * sizeof *carry);
   }
   return carry;
 }
@@ -83,19 +79,41 @@ static inline void leave(const state_part &part, int64_t columns, int64_t row, i
   }
 }
 
+// All steps lie in the panels: the state goes from memory to memory.
+template <bool OUTPUT, bool COLUMNS>
+DTAPE_INLINE void advance_in_memory(const state_part &part, const panels &at, int64_t row,
+                                    int64_t rows) {
+  const int64_t offset = row * part.state_dim;
+  with_elements(part.out.data, part.out.dtype, [&](auto *out) {
+    const auto *in = static_cast<decltype(out)>(part.in.data) + part.in_at + offset;
+    advance<OUTPUT, COLUMNS>(at, in, out + part.out_at + offset, row, rows);
+  });
+}
+
+template <bool OUTPUT, bool COLUMNS>
+DTAPE_INLINE void advance_carried(const state_part &part, const panels &at, int64_t row,
+                                  int64_t rows, bool is_first, bool is_last) {
+  // Between panels every row needs room of its own; otherwise the same room stays in the cache.
+  float *carry = at.carry + (is_first && is_last ? 0 : row * at.columns);
+  const float *from = is_first ? enter(part, at.columns, row, rows, carry) : carry;
+  advance<OUTPUT, COLUMNS>(at, from, carry, row, rows);
+  if (is_last && part.out.data) leave(part, at.columns, row, rows, carry);
+}
+
 // Takes all rows through the panels' steps. after(row, rows) follows each ROWS_AT_ONCE of them.
 template <bool OUTPUT, bool COLUMNS, class After>
-DTAPE_INLINE void advance_part(const state_part &part, const panels &at, bool is_first,
-                               bool is_last, After after) {
-  const bool writes_in_place = in_place(part, part.out);
+DTAPE_INLINE void advance_part(const state_part &part, panels &at, bool is_first, bool is_last,
+                               After after) {
+  const bool in_memory =
+      is_first && is_last && in_whole_vectors(part, part.in) && in_whole_vectors(part, part.out);
+  at.streams = in_memory && worth_streaming(part.in, part.out, part.out_at);
   for (int64_t row = 0; row < part.rows; row += ROWS_AT_ONCE) {
     const int64_t rows = smaller(part.rows - row, ROWS_AT_ONCE);
-    // A state that fits into one call of panels needs no room of its own between them.
-    float *carry = at.carry + (is_first && is_last ? 0 : row * at.columns), *to = carry;
-    if (writes_in_place) to = floats_at(part.out, part.out_at + row * part.state_dim);
-    const float *from = is_first ? enter(part, at.columns, row, rows, carry) : to;
-    advance<OUTPUT, COLUMNS>(at, from, to, row, rows);
-    if (is_last && part.out.data && !writes_in_place) leave(part, at.columns, row, rows, carry);
+    if (in_memory) {
+      advance_in_memory<OUTPUT, COLUMNS>(part, at, row, rows);
+    } else {
+      advance_carried<OUTPUT, COLUMNS>(part, at, row, rows, is_first, is_last);
+    }
     after(row, rows);
   }
 }

@@ -82,6 +82,14 @@ static inline char *element(const dtape_span &array, int64_t at) {
   return static_cast<char *>(array.data) + at * bytes_of(array.dtype);
 }
 
+// Arrays this large, written to other memory than they were read from, leave the caches in any
+// case: streaming saves reading what will be overwritten.
+DTAPE_INLINE bool worth_streaming(const dtape_span &from, const dtape_span &to, int64_t to_at) {
+  constexpr int64_t large = 1 << 20;
+  return to.bytes >= large && to.data != from.data &&
+         reinterpret_cast<uintptr_t>(element(to, to_at)) % 64 == 0;
+}
+
 static inline bool active(const dtape_span &mask, int64_t at) {
   if (!mask.data) return true;
   if (mask.dtype == DTAPE_MASK8) return static_cast<const uint8_t *>(mask.data)[at] != 0;

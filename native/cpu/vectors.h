@@ -2,6 +2,7 @@
 // the library compiles it with its own flags into a namespace of its own, DTAPE_PATH.
 //
 //   load, store   float, f16 or bf16 in memory; 16-bit values round to nearest even
+//   stream        store to an aligned address, past the caches where there is an instruction for it
 //   first         the first n lanes of one vector and the rest of another
 //   sums          of 16 rows of 16: elements 8 apart are added, then those 4, 2 and 1 apart
 //
@@ -40,6 +41,13 @@ struct bf16 {
 #else
 #include "vectors/plain.h"
 #endif
+
+// Before other threads may read what was streamed.
+DTAPE_INLINE void end_streams() {
+#if defined(__AVX2__)
+  _mm_sfence();
+#endif
+}
 
 }  // namespace
 }  // namespace deltatape::cpu::DTAPE_PATH

@@ -14,6 +14,10 @@ DTAPE_INLINE void store(float *p, v16 v) {
   _mm256_storeu_ps(p, v.a);
   _mm256_storeu_ps(p + 8, v.b);
 }
+DTAPE_INLINE void stream(float *p, v16 v) {
+  _mm256_stream_ps(p, v.a);
+  _mm256_stream_ps(p + 8, v.b);
+}
 DTAPE_INLINE v16 all(float x) {
   return {_mm256_set1_ps(x), _mm256_set1_ps(x)};
 }
@@ -53,9 +57,9 @@ DTAPE_INLINE v16 load(const T *p) {
   return {widen(p), widen(p + 8)};
 }
 
-DTAPE_INLINE void store(f16 *p, v16 v) {
-  _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
-  _mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT));
+DTAPE_INLINE __m256i narrow(f16, v16 v) {
+  return _mm256_set_m128i(_mm256_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT),
+                          _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
 }
 DTAPE_INLINE __m256i to_bf16(__m256 v) {
   const __m256i u = _mm256_castps_si256(v), even = _mm256_set1_epi32(1);
@@ -63,10 +67,17 @@ DTAPE_INLINE __m256i to_bf16(__m256 v) {
       _mm256_add_epi32(_mm256_and_si256(_mm256_srli_epi32(u, 16), even), _mm256_set1_epi32(0x7fff));
   return _mm256_srli_epi32(_mm256_add_epi32(u, half), 16);
 }
-DTAPE_INLINE void store(bf16 *p, v16 v) {
+DTAPE_INLINE __m256i narrow(bf16, v16 v) {
   // packus interleaves the halves of its operands: 0 2 1 3 puts them in order.
-  const __m256i packed = _mm256_packus_epi32(to_bf16(v.a), to_bf16(v.b));
-  _mm256_storeu_si256((__m256i *)p, _mm256_permute4x64_epi64(packed, 0xd8));
+  return _mm256_permute4x64_epi64(_mm256_packus_epi32(to_bf16(v.a), to_bf16(v.b)), 0xd8);
+}
+template <class Element>
+DTAPE_INLINE void store(Element *p, v16 v) {
+  _mm256_storeu_si256((__m256i *)p, narrow(Element(), v));
+}
+template <class Element>
+DTAPE_INLINE void stream(Element *p, v16 v) {
+  _mm256_stream_si256((__m256i *)p, narrow(Element(), v));
 }
 
 #define DTAPE_FOLD(shuffle, a, b, low, high) _mm256_add_ps(shuffle(a, b, low), shuffle(a, b, high))

@@ -11,6 +11,9 @@ DTAPE_INLINE v16 load(const float *p) {
 DTAPE_INLINE void store(float *p, v16 v) {
   _mm512_storeu_ps(p, v);
 }
+DTAPE_INLINE void stream(float *p, v16 v) {
+  _mm512_stream_ps(p, v);
+}
 DTAPE_INLINE v16 all(float x) {
   return _mm512_set1_ps(x);
 }
@@ -38,15 +41,22 @@ DTAPE_INLINE v16 load(const bf16 *p) {
   const __m512i u = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
   return _mm512_castsi512_ps(_mm512_slli_epi32(u, 16));
 }
-DTAPE_INLINE void store(f16 *p, v16 v) {
-  _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+DTAPE_INLINE __m256i narrow(f16, v16 v) {
+  return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
 }
-DTAPE_INLINE void store(bf16 *p, v16 v) {
+DTAPE_INLINE __m256i narrow(bf16, v16 v) {
   const __m512i u = _mm512_castps_si512(v), even = _mm512_set1_epi32(1);
   const __m512i half =
       _mm512_add_epi32(_mm512_and_si512(_mm512_srli_epi32(u, 16), even), _mm512_set1_epi32(0x7fff));
-  _mm256_storeu_si256((__m256i *)p,
-                      _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(u, half), 16)));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(u, half), 16));
+}
+template <class Element>
+DTAPE_INLINE void store(Element *p, v16 v) {
+  _mm256_storeu_si256((__m256i *)p, narrow(Element(), v));
+}
+template <class Element>
+DTAPE_INLINE void stream(Element *p, v16 v) {
+  _mm256_stream_si256((__m256i *)p, narrow(Element(), v));
 }
 
 // Adds what lies in the quarters (or, within quarters, the elements) that the two selections name.

@@ -64,6 +64,10 @@ template <class T>
 DTAPE_INLINE void store(T *p, v16 v) {
   for (int i = 0; i < 4; ++i) narrow(p + i * 4, v.q[i]);
 }
+template <class Element>
+DTAPE_INLINE void stream(Element *p, v16 v) {
+  store(p, v);
+}
 
 // Elements 8 and 4 apart in each of four rows; pairs then meet in the order 0 + 2, 1 + 3.
 DTAPE_INLINE float32x4_t sums4(const float *p) {

@@ -69,6 +69,10 @@ template <class T>
 DTAPE_INLINE void store(T *p, v16 v) {
   for (int i = 0; i < 16; ++i) narrow(p[i], v.lane[i]);
 }
+template <class Element>
+DTAPE_INLINE void stream(Element *p, v16 v) {
+  store(p, v);
+}
 
 DTAPE_INLINE v16 sums(const float *p) {
   return each([=](int n) {
