@@ -8,7 +8,8 @@ dimension, BT rows of a chunk.
 
 from importlib.metadata import version
 
-from deltatape._devices import Device, Stream, devices, empty
+from deltatape._defaults import devices, empty
+from deltatape._devices import Device, Stream
 from deltatape.conv import conv_window
 from deltatape.errors import (
     DeviceError,

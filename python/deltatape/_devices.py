@@ -1,10 +1,9 @@
-"""Devices, streams, and the device that is used when none is named."""
+"""Devices and their streams."""
 
 from __future__ import annotations
 
 import operator
 import os
-import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -15,7 +14,6 @@ import numpy.typing as npt
 from deltatape import _native
 from deltatape._arrays import Array, Operation
 from deltatape._native import Fields, Handle, Kernel
-from deltatape.errors import DeviceUnavailable
 
 _DEVICE = Operation("device")
 _EMPTY = Operation("empty")
@@ -99,6 +97,8 @@ class Device:
             The device has not enough memory.
         InvalidArgument
             A size is negative.
+        UnsupportedDType
+            The element type holds objects.
         """
         sizes = (shape,) if isinstance(shape, int | np.integer) else shape
         sizes = tuple(operator.index(size) for size in sizes)
@@ -187,62 +187,3 @@ class Stream:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def devices() -> list[str]:
-    """Return the names of the devices that can be opened on this machine.
-
-    Examples
-    --------
-    >>> import deltatape
-    >>> "cpu" in deltatape.devices()
-    True
-    """
-    return [name for name in _native.built_in_devices() if _can_open(name)]
-
-
-def _can_open(name: str) -> bool:
-    try:
-        Device(name).close()
-    except DeviceUnavailable:
-        return False
-    return True
-
-
-class _Defaults:
-    """The default device, opened at first use, and one stream on it for each thread."""
-
-    def __init__(self) -> None:
-        self._device: Device | None = None
-        self._opening = threading.Lock()
-        self._threads = threading.local()
-
-    def device(self) -> Device:
-        with self._opening:
-            if self._device is None:
-                self._device = Device()
-            return self._device
-
-    def stream(self) -> Stream:
-        try:
-            return self._threads.stream  # type: ignore[no-any-return]
-        except AttributeError:
-            self._threads.stream = Stream(self.device(), waits=True)
-            return self.stream()
-
-
-_defaults = _Defaults()
-
-
-def stream_or_default(stream: Stream | None) -> Stream:
-    """Return the stream to use; the default one waits after each call."""
-    if stream is None:
-        return _defaults.stream()
-    if not isinstance(stream, Stream):
-        _STREAM.refuse("stream", "a deltatape.Stream or None", type(stream).__name__)
-    return stream
-
-
-def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> Array:
-    """Return an array in the default device's memory; see `Device.empty`."""
-    return _defaults.device().empty(shape, dtype)

@@ -46,9 +46,7 @@ def _load(path: str) -> Any:
         for name in dir(library):
             getattr(library, name)
     except (OSError, ffi.error) as error:
-        raise ImportError(
-            f"[load] {path!r}: expected deltatape's library, got {error}"
-        ) from error
+        raise ImportError(f"[load] {path!r}: expected deltatape's library, got {error}") from error
     return library
 
 

@@ -143,7 +143,13 @@ class Session:
         self.discard()
 
     def keep_all(self, *, stream: Stream | None = None) -> None:
-        """Move state and window to the end of the tape: every draft was right."""
+        """Move state and window to the end of the tape: every draft was right.
+
+        Parameters
+        ----------
+        stream
+            As in `keep`.
+        """
         self.keep(self._require_pending(True, "keep_all").steps, stream=stream)
 
     def discard(self) -> None:

@@ -100,7 +100,7 @@ def test_more_memory_than_there_is(device: Device, shape: object) -> None:
 
 @pytest.mark.parametrize("name", ["auto", "cpu"])
 def test_the_default_device_is_the_environments(name: str) -> None:
-    program = "import deltatape as d; d.empty(1); print(d._devices._defaults.device().name)"
+    program = "import deltatape as d; d.empty(1); print(d._defaults.DEFAULTS.device().name)"
     done = run(program, DELTATAPE_DEVICE=name)
     assert done.stdout.strip() in (["cpu"] if name == "cpu" else ["cpu", "metal"])
     assert run(program).stdout == run(program, DELTATAPE_DEVICE="auto").stdout
@@ -115,7 +115,7 @@ def test_a_wrong_default_device_fails_at_first_use_and_loudly() -> None:
 def test_importing_opens_no_device() -> None:
     program = (
         "import deltatape, threading; assert threading.active_count() == 1;"
-        "print(deltatape._devices._defaults._device)"
+        "print(deltatape._defaults.DEFAULTS._device)"
     )
     assert run(program).stdout == "None\n"
 

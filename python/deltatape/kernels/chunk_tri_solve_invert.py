@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deltatape._arrays import FLOATS, Array, Operation
-from deltatape._devices import Stream, stream_or_default
+from deltatape._defaults import stream_or_default
+from deltatape._devices import Stream
 from deltatape._native import Fields, Kernel
 from deltatape.kernels._results import result
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deltatape._arrays import F32, Array, Operation, Shape
-from deltatape._devices import Stream, stream_or_default
+from deltatape._defaults import stream_or_default
+from deltatape._devices import Stream
 from deltatape._native import Fields, Kernel, lib
 from deltatape.kernels._results import result
 from deltatape.kernels._states import state_fields
