@@ -8,6 +8,7 @@ dimension, BT rows of a chunk.
 
 from importlib.metadata import version
 
+from deltatape import reference
 from deltatape._defaults import devices, empty
 from deltatape._devices import Device, Stream
 from deltatape.conv import conv_window
@@ -46,6 +47,7 @@ __all__ = [
     "conv_window",
     "devices",
     "empty",
+    "reference",
     "ssm_replay",
     "ssm_step_record",
     "tape_nbytes",

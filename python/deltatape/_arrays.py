@@ -84,7 +84,8 @@ class Operation:
         if not np.can_cast(array.dtype, np.int32) and array.size:
             self._require_int32(argument, array.min())
             self._require_int32(argument, array.max())
-        return array.astype(np.int32, order="C", copy=False)
+        array = array.astype(np.int32, copy=False)
+        return array if _packed(array) else array.copy()
 
     def per_sequence(self, argument: str, value: object, batch: int) -> Array:
         """Return one index for each sequence, from [B] or from one for all."""

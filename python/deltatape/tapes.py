@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from operator import index
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -154,16 +156,14 @@ def tape_nbytes(
     >>> tape_nbytes("factored", 1, 64, 32, 128, 128), tape_nbytes("dense", 1, 64, 32, 128, 128)
     (16384, 135266304)
     """
-    sizes = (batch, steps, heads, head_dim, state_dim)
+    sizes = tuple(map(index, (batch, steps, heads, head_dim, state_dim)))
     if min(sizes) < 0:
         _TAPE_NBYTES.refuse("batch ... state_dim", "sizes >= 0", sizes)
-    scalars = 4 * batch * steps * heads
+    scalars = 4 * math.prod(sizes[:3])
     if tape == "factored":
         return 2 * scalars
     if tape == "dense":
-        return scalars * state_dim + (
-            batch * steps * heads * head_dim * state_dim * np.dtype(dtype).itemsize
-        )
+        return scalars * sizes[4] + math.prod(sizes) * np.dtype(dtype).itemsize
     _TAPE_NBYTES.refuse("tape", "'factored' or 'dense'", repr(tape))
 
 

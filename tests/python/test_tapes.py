@@ -33,6 +33,11 @@ def test_a_dense_tape_of_16_bits_is_smaller() -> None:
     assert whole - half == 2 * np.prod(SIZES)
 
 
+def test_sizes_may_be_numpys_and_do_not_wrap() -> None:
+    sizes = np.array([4096, 4096, 128, 256, 256], np.int32)
+    assert deltatape.tape_nbytes("dense", *sizes) == 4 * 2**31 * (2**8 + 2**16)
+
+
 def test_sizes_of_impossible_tapes_are_refused() -> None:
     with pytest.raises(InvalidArgument, match=r"\[tape_nbytes\] tape: expected .+, got 'columns'"):
         deltatape.tape_nbytes("columns", *SIZES)  # type: ignore[arg-type]
