@@ -10,9 +10,8 @@ import pytest
 
 import deltatape
 from deltatape import Device
-from deltatape.verification.case import call
+from deltatape.verification.calls import invert, record, replay
 from deltatape.verification.inputs import Shape, StepInputs, matrices, step_inputs
-from deltatape.verification.promises import record, replay
 
 FIELDS = ("x", "a_log", "b", "c", "d", "dt", "state")
 
@@ -32,10 +31,10 @@ def test_k1_calls_without_elements_start_nothing(device: Device, size: str) -> N
 @pytest.mark.parametrize("shape", [(0, 20, 3, 16), (2, 0, 3, 16), (2, 20, 0, 16)])
 def test_k1_inverses_without_elements_start_nothing(device: Device, shape: tuple) -> None:
     before = device.counters["dispatches"]
-    made = call(device, deltatape.chunk_tri_solve_invert, np.zeros(shape, np.float32))
+    made = invert(device, np.zeros(shape, np.float32))
     assert made.shape == shape
     no_sequence = np.zeros((1, 0, 3, 16), np.float32)
-    assert call(device, deltatape.chunk_tri_solve_invert, no_sequence, cu_seqlens=[0]).size == 0
+    assert invert(device, no_sequence, cu_seqlens=[0]).size == 0
     assert device.counters["dispatches"] == before
 
 
@@ -125,8 +124,8 @@ def test_k9_other_layouts_are_read_as_what_they_show(device: Device, name: str, 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_k9_a_matrix_of_another_layout_is_read_as_what_it_shows(device: Device, layout) -> None:
     a = matrices((2, 20, 3, 16))
-    expected = call(device, deltatape.chunk_tri_solve_invert, a)
-    got = call(device, deltatape.chunk_tri_solve_invert, layout(a))
+    expected = invert(device, a)
+    got = invert(device, layout(a))
     assert got.tobytes() == expected.tobytes()
 
 
@@ -143,7 +142,7 @@ def test_k11_eight_threads_with_a_stream_each_are_right(device: Device) -> None:
     software = str(device.info["hardware"]).startswith("Software")
     rounds = 10 if software else 66
     a = matrices((1, 20, 2, 16))
-    inverse = call(device, deltatape.chunk_tri_solve_invert, a).tobytes()
+    inverse = invert(device, a).tobytes()
     failures: list[str] = []
 
     def work(seed: int) -> None:
@@ -152,7 +151,7 @@ def test_k11_eight_threads_with_a_stream_each_are_right(device: Device) -> None:
         for _ in range(rounds):
             _, state, tape = record(device, inputs)
             rolled = replay(device, inputs.state, tape, 2)
-            got = call(device, deltatape.chunk_tri_solve_invert, a)
+            got = invert(device, a)
             if [state.tobytes(), rolled.tobytes(), got.tobytes()] != [*expected, inverse]:
                 failures.append(f"thread {seed}")
 

@@ -7,9 +7,9 @@ import pytest
 
 from deltatape import Device, FactoredTape
 from deltatape.verification import ssm_replay, ssm_step_record, tolerances
+from deltatape.verification.calls import record, replay
 from deltatape.verification.comparisons import elementwise, wide
 from deltatape.verification.inputs import Shape, step_inputs
-from deltatape.verification.promises import record, replay
 
 
 @pytest.mark.parametrize(("heads", "groups"), [(4, 2), (16, 4), (6, 3), (5, 1), (5, 5)])

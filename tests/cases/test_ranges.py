@@ -7,9 +7,9 @@ import pytest
 
 from deltatape import Device, reference
 from deltatape.verification import tolerances
+from deltatape.verification.calls import record, replay
 from deltatape.verification.comparisons import elementwise, normwise, wide
 from deltatape.verification.inputs import DTYPES, Shape, StepInputs, dtype_of, step_inputs
-from deltatape.verification.promises import record, replay
 
 
 def one_element(dt: list[float], a_log: float = 0.0, dtype: str = "float32") -> StepInputs:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deltatape import Device
+from deltatape.verification.calls import record, replay
 from deltatape.verification.case import poisoned
 from deltatape.verification.inputs import Shape, normal, step_inputs
-from deltatape.verification.promises import record, replay
 
 
 def pool_of(shape: Shape, states: int) -> np.ndarray:

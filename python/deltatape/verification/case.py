@@ -42,12 +42,6 @@ class Case:
         return f"{self.edge} [{self.dtypes}]"
 
 
-def call(device: Device, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return a kernel's results on this device, valid when they are returned."""
-    with device.stream() as stream:
-        return kernel(*args, stream=stream, **options)
-
-
 def poisoned(device: Device, shape: tuple[int, ...], dtype: Any) -> Array:
     """Return memory for a result, filled with NaN, so that an element left out is seen."""
     memory = device.empty(shape, dtype)

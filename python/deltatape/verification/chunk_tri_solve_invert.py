@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-import deltatape
 from deltatape import Device, reference
 from deltatape.verification import pinned, tolerances
-from deltatape.verification.case import Array, Case, call, poisoned
+from deltatape.verification.calls import invert
+from deltatape.verification.case import Array, Case, poisoned
 from deltatape.verification.comparisons import Comparison, elementwise, same_bytes
 from deltatape.verification.inputs import DTYPES, dtype_of, matrices, row_in_chunk
 
@@ -82,7 +82,7 @@ def compare(edge: Edge, device: Device) -> list[Comparison]:
     a = build(edge)
     out = poisoned(device, a.shape, dtype_of(edge.result))
     cu_seqlens = edge.cu_seqlens or None
-    got = call(device, deltatape.chunk_tri_solve_invert, a, cu_seqlens=cu_seqlens, out=out)
+    got = invert(device, a, cu_seqlens=cu_seqlens, out=out)
     strict = chunks(np.nan_to_num(a.astype(np.float32)), edge.cu_seqlens)
     exact = chunks(reference.chunk_tri_solve_invert(a, cu_seqlens=cu_seqlens), edge.cu_seqlens)
     return compare_chunks(strict, exact, chunks(got, edge.cu_seqlens))

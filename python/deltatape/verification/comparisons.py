@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,11 @@ class Comparison:
         if self.worst <= self.bound:
             return self.worst / self.bound if self.bound else 0.0
         return np.inf
+
+
+def failures(found: Iterable[Comparison]) -> list[Comparison]:
+    """Return the comparisons that do not hold."""
+    return [each for each in found if not each.holds]
 
 
 def wide(values: Array) -> NDArray[np.float64]:

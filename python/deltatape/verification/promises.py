@@ -6,26 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-import deltatape
 from deltatape import Device
-from deltatape.verification.case import Array, Case, call
+from deltatape.verification.calls import invert, record, replay
+from deltatape.verification.case import Array, Case
 from deltatape.verification.comparisons import Comparison, same_bytes
 from deltatape.verification.inputs import Shape, StepInputs, matrices, step_inputs
-
-
-def record(device: Device, inputs: StepInputs, mask: Array | None = None, **options: Any) -> Any:
-    """Return y, state and tape."""
-    return call(device, deltatape.ssm_step_record, *inputs.args(), mask, **options)
-
-
-def replay(device: Device, state: Array, tape: Any, k: Any, **options: Any) -> Array:
-    """Return the state after k entries."""
-    rolled: Array = call(device, deltatape.ssm_replay, state, tape, k, **options)
-    return rolled
 
 
 def replay_of_all(device: Device, inputs: StepInputs, tape: str) -> list[Comparison]:
@@ -96,7 +84,7 @@ def bytes_of(device: Device, inputs: StepInputs, a: Array) -> dict[str, Array]:
         "da_log": dense.da_log,
         "dbx_log": dense.dbx_log,
         "replay": replay(device, inputs.state, factored, k),
-        "inverse": call(device, deltatape.chunk_tri_solve_invert, a),
+        "inverse": invert(device, a),
     }
 
 

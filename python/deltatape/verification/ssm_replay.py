@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-import deltatape
 from deltatape import DenseTape, Device, FactoredTape, reference
 from deltatape.verification import pinned, tolerances
-from deltatape.verification.case import Array, Case, call, poisoned
+from deltatape.verification.calls import replay
+from deltatape.verification.case import Array, Case, poisoned
 from deltatape.verification.comparisons import Comparison, normwise, same_bytes
 from deltatape.verification.inputs import (
     DTYPES,
@@ -168,7 +168,4 @@ def run(edge: Edge, device: Device, states: Array, tape: Tape, mask: Array | Non
     out = None if edge.slots else poisoned(device, states.shape, states.dtype)
     k = np.array(edge.k, np.int64)
     slots = edge.slots or None
-    made: Array = call(
-        device, deltatape.ssm_replay, states, tape, k, mask=mask, slots=slots, out=out
-    )
-    return made
+    return replay(device, states, tape, k, mask=mask, slots=slots, out=out)

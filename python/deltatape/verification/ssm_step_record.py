@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-import deltatape
 from deltatape import Device
-from deltatape.verification.case import Array, Case, call, poisoned
+from deltatape.verification.calls import record
+from deltatape.verification.case import Array, Case, poisoned
 from deltatape.verification.comparisons import Comparison, same_bytes
 from deltatape.verification.inputs import (
     DTYPES,
@@ -165,10 +165,9 @@ def run(edge: Edge, device: Device, inputs: StepInputs, mask: Array | None) -> A
     state = None
     if edge.advance and not edge.slots:
         state = poisoned(device, inputs.state_shape, dtype_of(edge.state))
-    return call(
+    return record(
         device,
-        deltatape.ssm_step_record,
-        *inputs.args(),
+        inputs,
         mask,
         tape=edge.tape,
         advance=edge.advance,
