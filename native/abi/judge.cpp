@@ -185,8 +185,9 @@ void refuse_negative(std::initializer_list<NamedSize> sizes) {
 void refuse_uncountable(const char *name, const Shape &shape, int64_t element_bytes) {
   if (shape.widest(element_bytes) != kUncountable) return;
   refuse(DTAPE_INVALID_ARGUMENT,
-         "%s: expected fewer than 2^63 bytes, got an array %s = %s with %d bytes an element", name,
-         shape.symbols, Numbers(shape).text, static_cast<int>(element_bytes));
+         "%s: expected fewer than 2^63 bytes, got an array %s = %s, stride %" PRId64
+         ", with %d bytes an element",
+         name, shape.symbols, Numbers(shape).text, shape.stride, static_cast<int>(element_bytes));
 }
 
 }  // namespace deltatape
