@@ -84,6 +84,7 @@ def bytes_of(device: Device, inputs: StepInputs, a: Array) -> dict[str, Array]:
         "da_log": dense.da_log,
         "dbx_log": dense.dbx_log,
         "replay": replay(device, inputs.state, factored, k),
+        "replay dense": replay(device, inputs.state, dense, k),
         "inverse": invert(device, a),
     }
 
