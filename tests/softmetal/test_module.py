@@ -1,4 +1,4 @@
-"""The Swift module refuses what Apple's refuses: at compile time, and as Metal's debug layer does."""
+"""The Swift module refuses what Apple's compiler and Metal's debug layer refuse."""
 
 import re
 import subprocess

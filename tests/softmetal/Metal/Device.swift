@@ -19,12 +19,12 @@ final class SoftDevice: NSObject, MTLDevice, @unchecked Sendable {
   let name = "Software Metal"
   let registryID: UInt64 = 1
   let maxThreadsPerThreadgroup = MTLSize(width: 1024, height: 1024, depth: 1024)
-  let maxThreadgroupMemoryLength = 32768
   let maxBufferLength = 1 << 36
   let recommendedMaxWorkingSetSize: UInt64 = 1 << 36
   private let lock = NSLock()
   private var allocated = 0
 
+  var maxThreadgroupMemoryLength: Int { value(of: .threadgroupMemory) ?? 32768 }
   var hasUnifiedMemory: Bool { !injected(.discreteMemory) }
   var currentAllocatedSize: Int { lock.withLock { allocated } }
 

