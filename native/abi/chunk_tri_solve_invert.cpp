@@ -69,10 +69,11 @@ dtape_chunk_tri_solve_invert_request judged(const dtape_chunk_tri_solve_invert_a
 
 dtape_status dtape_chunk_tri_solve_invert(dtape_stream *stream,
                                           const dtape_chunk_tri_solve_invert_args *args) {
-  return guarded("chunk_tri_solve_invert", [&] {
+  return guarded("chunk_tri_solve_invert", [&]() -> dtape_status {
     const StreamUse use(stream);
     const auto kernel = use.offered(use.host().chunk_tri_solve_invert);
     const dtape_chunk_tri_solve_invert_request request = judged(complete(args));
+    if (!any_elements({request.a_inv})) return DTAPE_OK;
     return kernel(use.data(), &request);
   });
 }

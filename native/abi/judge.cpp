@@ -190,4 +190,9 @@ void refuse_uncountable(const char *name, const Shape &shape, int64_t element_by
          name, shape.symbols, Numbers(shape).text, shape.stride, static_cast<int>(element_bytes));
 }
 
+bool any_elements(std::initializer_list<dtape_span> outputs) {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const dtape_span &output) { return output.bytes != 0; });
+}
+
 }  // namespace deltatape

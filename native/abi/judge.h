@@ -93,6 +93,10 @@ void refuse_negative(std::initializer_list<NamedSize> sizes);
 // Refuses a shape whose bytes an int64_t cannot count.
 void refuse_uncountable(const char *name, const Shape &shape, int64_t element_bytes);
 
+// Whether there is anything to write. Without, a device need not be asked, whatever the other
+// dimensions are.
+bool any_elements(std::initializer_list<dtape_span> outputs);
+
 }  // namespace deltatape
 
 #endif

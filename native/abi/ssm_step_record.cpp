@@ -79,10 +79,13 @@ dtape_ssm_step_record_request judged(const dtape_ssm_step_record_args &args) {
 }  // namespace
 
 dtape_status dtape_ssm_step_record(dtape_stream *stream, const dtape_ssm_step_record_args *args) {
-  return guarded("ssm_step_record", [&] {
+  return guarded("ssm_step_record", [&]() -> dtape_status {
     const StreamUse use(stream);
     const auto kernel = use.offered(use.host().ssm_step_record);
     const dtape_ssm_step_record_request request = judged(complete(args));
+    const bool writes = any_elements({request.y, request.state_out, request.decay, request.scale,
+                                      request.da_log, request.dbx_log});
+    if (!writes) return DTAPE_OK;
     return kernel(use.data(), &request);
   });
 }

@@ -85,13 +85,21 @@ void receives_spans_and_strides() {
 void receives_no_address_without_elements() {
   const Session session("metal");
   PoolReplay pool;
-  pool.args.steps = pool.args.heads = pool.args.groups = 0;
-  pool.args.state_stride = pool.args.state_out_stride = 0;
+  pool.args.steps = 0;
   pool.k[0] = 0;
   pool.args.u.data = reinterpret_cast<void *>(1);
   CHECK(dtape_ssm_replay(session.stream, &pool.args) == DTAPE_OK);
   CHECK(script.replay.u.data == nullptr && script.replay.u.dtype == DTAPE_F32);
-  CHECK(script.replay.shape.groups == 1 && script.replay.shape.state_stride == 0);
+}
+
+void is_not_asked_to_write_nothing() {
+  const Session session("metal");
+  PoolReplay pool;
+  pool.args.heads = pool.args.groups = 0;
+  pool.args.head_dim = int64_t{1} << 40;
+  script.replay.shape.batch = -1;
+  CHECK(dtape_ssm_replay(session.stream, &pool.args) == DTAPE_OK);
+  CHECK(script.replay.shape.batch == -1);
 }
 
 void accepts_an_older_caller() {
@@ -112,8 +120,8 @@ void passes_on_what_a_device_reports() {
   {
     const Session session("metal");
     script.out_of_memory = true;
-    pool.args.v.data = pool.args.state.data;
-    pool.args.state_dim = 0;
+    float v[8] = {};
+    pool.args.v.data = v;
     CHECK(dtape_ssm_replay(session.stream, &pool.args) == DTAPE_OUT_OF_MEMORY);
     CHECK_TEXT(dtape_last_error(), "[ssm_replay] memory: expected enough for the call, got none");
     script.out_of_memory = false;
@@ -160,6 +168,7 @@ int main() {
   automatic_does_not_hide_a_failure();
   receives_spans_and_strides();
   receives_no_address_without_elements();
+  is_not_asked_to_write_nothing();
   accepts_an_older_caller();
   passes_on_what_a_device_reports();
   a_child_cannot_use_the_device_of_its_parent();
