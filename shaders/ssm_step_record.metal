@@ -194,7 +194,7 @@ kernel void ssm_step_record(
               }
 #if TAPE == DENSE
               if (exists(place, r)) {
-                put_columns<DS, WHOLE>(dbx + ulong(row_of(place, r)) * DS, at, w);
+                put_columns<DS, WHOLE>(dbx + ulong(row_of(place, r)) * DS, at, storable(dbx, w));
               }
 #endif
             }
