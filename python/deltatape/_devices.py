@@ -6,7 +6,7 @@ import operator
 import os
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ import numpy.typing as npt
 from deltatape import _native
 from deltatape._arrays import Array, Operation
 from deltatape._native import Fields, Handle, Kernel
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _DEVICE = Operation("device")
 _EMPTY = Operation("empty")
@@ -117,7 +120,7 @@ class Device:
         """Close the device. What its arrays and streams need lives until the last of them dies."""
         self._handle = None
 
-    def __enter__(self) -> Device:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -177,7 +180,7 @@ class Stream:
             _native.release(handle)
             self._alive.clear()
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

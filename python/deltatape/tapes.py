@@ -6,33 +6,68 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import index
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from deltatape._arrays import Array, Operation
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _CONCATENATE = Operation("concatenate")
 _TAPE_NBYTES = Operation("tape_nbytes")
 
-_Tape = TypeVar("_Tape", "FactoredTape", "DenseTape")
+
+class _Tape:
+    """What both kinds share. Their fields are arrays [B,T,...], some of them perhaps None."""
+
+    @property
+    def steps(self) -> int:
+        """Entries on the tape, masked ones too."""
+        return int(_arrays(self)[0].shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the tape keeps alive, the caller's own arrays too."""
+        return sum(array.nbytes for array in _arrays(self))
+
+    @classmethod
+    def concatenate(cls, tapes: Sequence[Self]) -> Self:
+        """Return one tape of the steps of several, in their order. The arrays are copied.
+
+        Parameters
+        ----------
+        tapes
+            At least one, of this kind.
+
+        Raises
+        ------
+        InvalidArgument
+            There is no tape, or the shapes do not fit together.
+        UnsupportedDType
+            The element types differ.
+        """
+        if not tapes:
+            _CONCATENATE.refuse("tapes", "at least one tape", "none")
+        return cls(*(_join(name, tapes) for name in _names(cls)))
 
 
 @dataclass(frozen=True, eq=False)
-class FactoredTape:
+class FactoredTape(_Tape):
     """Updates of rank one: ``S <- decay * S + (scale * u) outer v`` for each step.
 
     The arrays are referred to, not copied: changing one before the replay changes the result.
-    `ssm_step_record` writes decay and scale and refers to its x and b. An engine may build a tape
-    itself: the gated delta net's [2]_ is decay = exp(g), u = the corrected value, v = k and a state
-    [H,Dv,Dk].
+    `ssm_step_record` writes decay and scale and refers to its x and b [1]_. An engine may build a
+    tape itself: the gated delta net's [2]_ is decay = exp(g), u = the corrected value, v = k and a
+    state [H,Dv,Dk].
 
     Parameters
     ----------
     decay
-        [B,T,H] float32, or [B,T,H,Ds] for a decay of each column, as in Kimi Delta Attention and
-        gated linear attention [3]_.
+        [B,T,H] float32, or [B,T,H,Ds] for a decay of each column, as in gated linear attention [3]_
+        and Kimi Delta Attention [4]_.
     scale
         [B,T,H] float32; None is 1 everywhere. Where it is 0, u and v are not read.
     u
@@ -44,7 +79,8 @@ class FactoredTape:
     ----------
     .. [1] Dao, Gu: Transformers are SSMs, 2024, arXiv:2405.21060 (Mamba-2).
     .. [2] Yang, Kautz, Hatamizadeh: Gated Delta Networks, 2024, arXiv:2412.06464.
-    .. [3] Yang, Wang, Shen, Panda, Kim: Gated Linear Attention, 2023, arXiv:2312.06635.
+    .. [3] Yang et al.: Gated Linear Attention Transformers, 2023, arXiv:2312.06635.
+    .. [4] Kimi Team: Kimi Linear, 2025, arXiv:2510.26692.
     """
 
     decay: Array
@@ -52,34 +88,9 @@ class FactoredTape:
     u: Array
     v: Array
 
-    @property
-    def steps(self) -> int:
-        """Entries on the tape, masked ones too."""
-        return int(np.shape(self.decay)[1])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the tape keeps alive: its own decay and scale, and the caller's u and v."""
-        return _nbytes(self)
-
-    @staticmethod
-    def concatenate(tapes: Sequence[FactoredTape]) -> FactoredTape:
-        """Return one tape of the steps of several, in their order. Copies u and v.
-
-        Raises
-        ------
-        InvalidArgument
-            There is no tape, or the shapes do not fit together.
-        UnsupportedDType
-            The element types differ.
-        """
-        if any(tape.scale is not None for tape in tapes):
-            tapes = [_with_scale(tape) for tape in tapes]
-        return _concatenate(FactoredTape, tapes)
-
 
 @dataclass(frozen=True, eq=False)
-class DenseTape:
+class DenseTape(_Tape):
     """Whole updates: ``S <- da_log * S + dbx_log`` for each step.
 
     As large as a state for each step. It is here for systems that have this layout already.
@@ -95,29 +106,6 @@ class DenseTape:
 
     da_log: Array
     dbx_log: Array
-
-    @property
-    def steps(self) -> int:
-        """Entries on the tape, masked ones too."""
-        return int(np.shape(self.da_log)[1])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the tape keeps alive."""
-        return _nbytes(self)
-
-    @staticmethod
-    def concatenate(tapes: Sequence[DenseTape]) -> DenseTape:
-        """Return one tape of the steps of several, in their order.
-
-        Raises
-        ------
-        InvalidArgument
-            There is no tape, or the shapes do not fit together.
-        UnsupportedDType
-            The element types differ.
-        """
-        return _concatenate(DenseTape, tapes)
 
 
 def tape_nbytes(
@@ -167,41 +155,33 @@ def tape_nbytes(
     _TAPE_NBYTES.refuse("tape", "'factored' or 'dense'", repr(tape))
 
 
-def _arrays(tape: Any) -> list[Array]:
-    present = (getattr(tape, field.name) for field in fields(tape))
+def _names(tape: Any) -> list[str]:
+    return [field.name for field in fields(tape)]
+
+
+def _arrays(tape: _Tape) -> list[Array]:
+    present = (getattr(tape, name) for name in _names(tape))
     return [np.asarray(array) for array in present if array is not None]
 
 
-def _nbytes(tape: Any) -> int:
-    return sum(array.nbytes for array in _arrays(tape))
-
-
-def _with_scale(tape: FactoredTape) -> FactoredTape:
-    if tape.scale is not None:
-        return tape
-    ones = np.ones(np.shape(tape.decay)[:3], np.float32)
-    return FactoredTape(tape.decay, ones, tape.u, tape.v)
-
-
-def _concatenate(kind: type[_Tape], tapes: Sequence[_Tape]) -> _Tape:
-    if not tapes:
-        _CONCATENATE.refuse("tapes", "at least one tape", "none")
-    joined: dict[str, Any] = {}
-    for field in fields(tapes[0]):
-        arrays = [getattr(tape, field.name) for tape in tapes]
-        joined[field.name] = None if arrays[0] is None else _join(field.name, arrays)
-    return kind(**joined)
-
-
-def _join(name: str, values: list[Any]) -> Array:
-    arrays = [np.asarray(value) for value in values]
-    first = arrays[0]
-    for other in arrays[1:]:
+def _join(name: str, tapes: Sequence[Any]) -> Array | None:
+    """Return the arrays of this name as one, if any of the tapes has it."""
+    if all(getattr(tape, name) is None for tape in tapes):
+        return None
+    first, *others = arrays = [_array_or_ones(name, tape) for tape in tapes]
+    for other in others:
         if other.dtype != first.dtype:
             _CONCATENATE.refuse_dtype(name, str(first.dtype), other.dtype)
         if other.ndim != first.ndim or _without_steps(other) != _without_steps(first):
             _CONCATENATE.refuse(name, f"shape {first.shape} but for T", other.shape)
     return np.concatenate(arrays, axis=1)
+
+
+def _array_or_ones(name: str, tape: Any) -> Array:
+    value = getattr(tape, name)
+    if value is None:
+        return np.ones(np.shape(tape.decay)[:3], np.float32)
+    return np.asarray(value)
 
 
 def _without_steps(array: Array) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import pytest
 
 import deltatape
 from deltatape import Device
-from deltatape.verification.case import call
+from deltatape.verification.calls import call
 from deltatape.verification.inputs import Shape, StepInputs, step_inputs
 
 SHAPE = Shape(2, 3, 4, 2, 5, 7)

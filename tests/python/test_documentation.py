@@ -25,8 +25,9 @@ SIGNATURES = {
 PUBLIC = [name for name in deltatape.__all__ if not name.startswith("__")]
 CALLABLES = {name: getattr(deltatape, name) for name in PUBLIC} | {
     f"{kind.__name__}.{name}": member
-    for kind in (deltatape.Device, deltatape.Stream, deltatape.Session)
-    for name, member in inspect.getmembers(kind, inspect.isfunction)
+    for kind in map(vars(deltatape).get, PUBLIC)
+    if inspect.isclass(kind) and not issubclass(kind, Exception)
+    for name, member in inspect.getmembers(kind, inspect.isroutine)
     if not name.startswith("_")
 }
 FUNCTIONS = {name: value for name, value in CALLABLES.items() if inspect.isfunction(value)}

@@ -9,8 +9,8 @@ import pytest
 
 import deltatape
 from deltatape import DenseTape, Device, FactoredTape, InvalidArgument, UnsupportedDType
+from deltatape.verification.calls import record, replay
 from deltatape.verification.inputs import Shape, step_inputs
-from deltatape.verification.promises import record, replay
 
 SHAPE = Shape(2, 6, 4, 2, 5, 7)
 SIZES = (2, 6, 4, 5, 7)
