@@ -24,6 +24,15 @@ static void write_tape(const dtape_ssm_step_record_request &request, int64_t at,
   if (request.da_log.data) fill_floats(request.da_log, at * columns, factor.decay, columns);
 }
 
+// A tape of f16 saturates; the wider types hold whatever a product is.
+DTAPE_INLINE v16 storable(const f16 *, v16 v) {
+  return one_nan(within(65504.0f, v));
+}
+template <class Element>
+DTAPE_INLINE v16 storable(const Element *, v16 v) {
+  return one_nan(v);
+}
+
 // dbx of one step: (x * scale) * b, -0 where scale is 0.
 static void write_products(const dtape_ssm_step_record_request &request, const state_part &part,
                            const panels &at, int64_t t, int64_t to) {
@@ -33,8 +42,10 @@ static void write_products(const dtape_ssm_step_record_request &request, const s
       const v16 u = all(at.u[t * at.rows + row]);
       auto *products = dbx + to + row * part.state_dim;
       int64_t s = 0;
-      for (; s + 16 <= part.state_dim; s += 16) store(products + s, one_nan(mul(u, load(b + s))));
-      if (s < part.state_dim) store_first(at.last, products + s, one_nan(mul(u, load(b + s))));
+      for (; s + 16 <= part.state_dim; s += 16)
+        store(products + s, storable(products, mul(u, load(b + s))));
+      if (s < part.state_dim)
+        store_first(at.last, products + s, storable(products, mul(u, load(b + s))));
     }
   });
 }

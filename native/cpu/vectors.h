@@ -3,6 +3,7 @@
 //
 //   load, store   float, f16 or bf16 in memory; 16-bit values round to nearest even
 //   stream        store to an aligned address, past the caches where there is an instruction for it
+//   within        lanes beyond +-most are +-most; a NaN stays
 //   first         the first n lanes of one vector and the rest of another
 //   sums          of 16 rows of 16: elements 8 apart are added, then those 4, 2 and 1 apart
 //

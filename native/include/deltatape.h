@@ -237,7 +237,8 @@ enum dtape_tape_code {
  *                   same memory as state, and with slots must be; absent = not written
  * decay, scale      [B,T,H] f32: the factored tape
  * da_log            [B,T,H,Ds] f32: the dense tape's decay, the same in each column
- * dbx_log           [B,T,H,Dh,Ds] f32, f16 or bf16: (x * scale) * b, -0.0 where scale == 0
+ * dbx_log           [B,T,H,Dh,Ds] f32, f16 (saturating at 65504) or bf16: (x * scale) * b, -0.0
+ *                   where scale == 0
  */
 typedef struct dtape_ssm_step_record_args {
   uint64_t size;

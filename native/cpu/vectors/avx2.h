@@ -37,6 +37,12 @@ DTAPE_INLINE __m256 one_nan(__m256 v) {
 DTAPE_INLINE v16 one_nan(v16 v) {
   return {one_nan(v.a), one_nan(v.b)};
 }
+// Of a NaN and a number these instructions return their second operand.
+DTAPE_INLINE v16 within(float most, v16 v) {
+  const __m256 high = _mm256_set1_ps(most), low = _mm256_set1_ps(-most);
+  return {_mm256_max_ps(low, _mm256_min_ps(high, v.a)),
+          _mm256_max_ps(low, _mm256_min_ps(high, v.b))};
+}
 DTAPE_INLINE v16 first(int n, v16 x, v16 y) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i low = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), lane);

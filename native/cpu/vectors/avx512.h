@@ -30,6 +30,10 @@ DTAPE_INLINE v16 one_nan(v16 v) {
   return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q),
                             all(as_type<float>(ONE_NAN)));
 }
+// Of a NaN and a number these instructions return their second operand.
+DTAPE_INLINE v16 within(float most, v16 v) {
+  return _mm512_max_ps(all(-most), _mm512_min_ps(all(most), v));
+}
 DTAPE_INLINE v16 first(int n, v16 a, v16 b) {
   return _mm512_mask_mov_ps(b, __mmask16((1u << n) - 1), a);
 }

@@ -35,6 +35,10 @@ DTAPE_INLINE v16 one_nan(v16 v) {
     return vbslq_f32(vceqq_f32(v.q[i], v.q[i]), v.q[i], vdupq_n_f32(as_type<float>(ONE_NAN)));
   });
 }
+DTAPE_INLINE v16 within(float most, v16 v) {
+  return each(
+      [&](int i) { return vmaxq_f32(vdupq_n_f32(-most), vminq_f32(vdupq_n_f32(most), v.q[i])); });
+}
 DTAPE_INLINE v16 first(int n, v16 a, v16 b) {
   const int32_t lanes[4] = {0, 1, 2, 3};
   return each([&](int i) {

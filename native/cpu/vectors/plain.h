@@ -35,6 +35,12 @@ DTAPE_INLINE v16 fma(v16 a, v16 b, v16 c) {
 DTAPE_INLINE v16 one_nan(v16 v) {
   return each([&](int i) { return v.lane[i] == v.lane[i] ? v.lane[i] : as_type<float>(ONE_NAN); });
 }
+DTAPE_INLINE v16 within(float most, v16 v) {
+  return each([&](int i) {
+    const float x = v.lane[i];
+    return x > most ? most : x < -most ? -most : x;
+  });
+}
 DTAPE_INLINE v16 first(int n, v16 a, v16 b) {
   return each([&](int i) { return i < n ? a.lane[i] : b.lane[i]; });
 }

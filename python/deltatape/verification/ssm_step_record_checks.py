@@ -21,6 +21,8 @@ from deltatape.verification.inputs import StepInputs
 
 Tape = FactoredTape | DenseTape | None
 
+FLOAT16_MOST = np.float32(65504)
+
 
 @dataclass(frozen=True)
 class Call:
@@ -89,7 +91,10 @@ def compare_tape(call: Call, tape: Tape) -> Iterator[Comparison]:
         assert tape.scale is not None
         yield same_bytes("scale", tape.scale, scale)
     else:
-        yield same_bytes("dbx", tape.dbx_log, outer(call, scale).astype(tape.dbx_log.dtype))
+        product = outer(call, scale)
+        if tape.dbx_log.dtype == np.float16:
+            product = np.clip(product, -FLOAT16_MOST, FLOAT16_MOST)
+        yield same_bytes("dbx", tape.dbx_log, product.astype(tape.dbx_log.dtype))
 
 
 def outer(call: Call, scale: Array) -> Array:
