@@ -180,14 +180,12 @@ class Kernel:
     def prepared(self, stream: Handle, fields: Fields) -> Callable[[], None]:
         """Return a call that can be made any number of times, and that keeps its arrays alive.
 
-        `fields` are the struct's: integers, and arrays that have passed the array policy; None is
-        an absent array.
+        `fields` are the struct's: integers, and arrays that have passed the array policy.
         """
-        values: Fields = {"size": self._size}
-        for name, value in fields.items():
-            if value is not None:
-                convert = self._converters.get(name)
-                values[name] = value if convert is None else convert(value)
+        values: Fields = {**fields, "size": self._size}
+        for name, convert in self._converters.items():
+            if name in fields:
+                values[name] = convert(fields[name])
         # A pointer stored in a struct keeps nothing alive, so the arrays go along with it.
         arguments = ffi.new(self._struct, values)
         return partial(_enqueue, self._function, stream, arguments, values, fields)

@@ -6,13 +6,15 @@ import resource
 import subprocess
 import sys
 import weakref
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import deltatape
-from deltatape import Device, FactoredTape, Stream
+from deltatape import Device, FactoredTape, Stream, _native
 from deltatape.verification.inputs import Shape, step_inputs
 
 SHAPE = Shape(2, 3, 4, 2, 5, 7)
@@ -126,6 +128,43 @@ def test_results_outlive_their_device_and_stream(device: Device) -> None:
     gc.collect()
     device.empty((1, 64, 8, 64))[...] = np.nan
     assert np.isfinite(part).all()
+
+
+class Recorder:
+    """The C library, with a note of what was closed and freed and what that returned."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+        self.given_back: list[tuple[str, int | None]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self.library, name)
+
+        def noted(*arguments: Any) -> Any:
+            status = function(*arguments)
+            if name in ("dtape_free", "dtape_stream_close", "dtape_device_close"):
+                self.given_back.append((name, status))
+            return status
+
+        return noted if name.startswith("dtape_") else function
+
+
+@pytest.mark.parametrize("order", [*permutations(["device", "stream", "array"])], ids="-".join)
+def test_a_device_is_closed_last_in_whatever_order_things_die(
+    device: Device, order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder(_native.lib)
+    monkeypatch.setattr(_native, "lib", recorder)
+    opened = Device(device.name)
+    alive = {"device": opened, "stream": opened.stream(), "array": opened.empty(5)}
+    del opened
+    for name in order:
+        assert ("dtape_device_close", 0) not in recorder.given_back
+        del alive[name]
+        gc.collect()
+    names = {"stream": "dtape_stream_close", "array": "dtape_free"}
+    expected = [names[name] for name in order if name != "device"] + ["dtape_device_close"]
+    assert recorder.given_back == [(name, 0) for name in expected]
 
 
 def test_memory_is_used_again_after_its_last_view(device: Device) -> None:

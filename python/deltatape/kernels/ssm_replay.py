@@ -123,10 +123,6 @@ def _factored_fields(tape: FactoredTape) -> tuple[Fields, Shape]:
         _OPERATION.shaped("decay", decay, "[B,T,H,Ds]", (B, T, H, Ds))
     else:
         _OPERATION.shaped("decay", decay, "[B,T,H]", (B, T, H))
-    scale = None
-    if tape.scale is not None:
-        scale = _OPERATION.input("scale", tape.scale, F32)
-        _OPERATION.shaped("scale", scale, "[B,T,H]", (B, T, H))
     fields: Fields = {
         "batch": B,
         "steps": T,
@@ -136,10 +132,12 @@ def _factored_fields(tape: FactoredTape) -> tuple[Fields, Shape]:
         "state_dim": Ds,
         "tape": lib.DTAPE_TAPE_COLUMNS if columns else lib.DTAPE_TAPE_FACTORED,
         "decay": decay,
-        "scale": scale,
         "u": u,
         "v": v,
     }
+    if tape.scale is not None:
+        fields["scale"] = _OPERATION.input("scale", tape.scale, F32)
+        _OPERATION.shaped("scale", fields["scale"], "[B,T,H]", (B, T, H))
     return fields, (B, T, H, Dh, Ds)
 
 
