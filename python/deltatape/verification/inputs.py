@@ -89,21 +89,26 @@ def step_inputs(
     shape: Shape,
     seed: int = 0,
     activation: str = "float32",
-    parameter: str = "float32",
+    parameter: str | tuple[str, str, str] = "float32",
     state: str = "float32",
 ) -> StepInputs:
-    """Draw values of the size that trained layers have: decays from 0.01 to 0.999."""
+    """Draw values of the size that trained layers have: decays from 0.01 to 0.999.
+
+    `parameter` is the type of a_log, d and dt, or of each.
+    """
     rng = np.random.default_rng(seed)
     batch, steps, heads, groups, head_dim, state_dim = shape
+    types = (parameter,) * 3 if isinstance(parameter, str) else parameter
+    a_log_type, d_type, dt_type = types
     a_log = np.log(rng.uniform(1, 16, heads))
     dt = np.exp(rng.uniform(np.log(1e-3), np.log(0.3), (batch, steps, heads)))
     return StepInputs(
         x=normal(rng, (batch, steps, heads, head_dim), activation),
-        a_log=a_log.astype(np.float32).astype(dtype_of(parameter)),
+        a_log=a_log.astype(np.float32).astype(dtype_of(a_log_type)),
         b=normal(rng, (batch, steps, groups, state_dim), activation),
         c=normal(rng, (batch, steps, groups, state_dim), activation),
-        d=normal(rng, (heads,), parameter),
-        dt=dt.astype(np.float32).astype(dtype_of(parameter)),
+        d=normal(rng, (heads,), d_type),
+        dt=dt.astype(np.float32).astype(dtype_of(dt_type)),
         state=normal(rng, shape.state, state),
     )
 

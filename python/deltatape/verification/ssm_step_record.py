@@ -41,7 +41,7 @@ class Edge:
     name: str
     shape: Shape = SMALL
     activation: str = "float32"
-    parameter: str = "float32"
+    parameter: str | tuple[str, str, str] = "float32"
     state: str = "float32"
     tape: str | None = "factored"
     dbx_log: str = "float32"
@@ -56,7 +56,8 @@ class Edge:
     @property
     def dtypes(self) -> str:
         """Of the activations, the parameters and the state."""
-        return f"{self.activation} {self.parameter} {self.state}"
+        each = self.parameter if isinstance(self.parameter, str) else "/".join(self.parameter)
+        return f"{self.activation} {each} {self.state}"
 
 
 ODD = Shape(1, 7, 3, 3, 5, 7)
@@ -97,12 +98,15 @@ EDGES = (
 
 
 def dtype_edges() -> Iterator[Edge]:
-    """Each pair of activation and state type, with parameters in either of their two types."""
+    """Each pair of activation and state type, and of the two types that each parameter may have."""
     for a in DTYPES:
         for s in DTYPES:
             yield Edge("dtypes", activation=a, parameter="float32", state=s)
             if a != "float32":
                 yield Edge("dtypes", activation=a, parameter=a, state=s)
+    for a in DTYPES[1:]:
+        for each in (("float32", a, a), (a, "float32", a), (a, a, "float32")):
+            yield Edge("dtypes of a_log, d, dt", activation=a, parameter=each)
 
 
 def cases() -> Iterator[Case]:
