@@ -1,8 +1,5 @@
-"""Devices as other projects got them wrong, where it concerns all of them."""
+"""Memory, layouts and empty calls as other projects got them wrong, on every device."""
 
-import subprocess
-import sys
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -136,76 +133,3 @@ def test_k9_a_broadcast_array_is_read_as_what_it_shows(device: Device) -> None:
     got = record(device, replace(inputs, x=same))
     assert got[0].tobytes() == expected[0].tobytes()
     assert got[1].tobytes() == expected[1].tobytes()
-
-
-def test_k11_eight_threads_with_a_stream_each_are_right(device: Device) -> None:
-    software = str(device.info["hardware"]).startswith("Software")
-    rounds = 10 if software else 66
-    a = matrices((1, 20, 2, 16))
-    inverse = invert(device, a).tobytes()
-    failures: list[str] = []
-
-    def work(seed: int) -> None:
-        inputs = step_inputs(Shape(2, 3, 4, 2, 8, 16), seed)
-        expected = [each.tobytes() for each in expectations[seed]]
-        for _ in range(rounds):
-            _, state, tape = record(device, inputs)
-            rolled = replay(device, inputs.state, tape, 2)
-            got = invert(device, a)
-            if [state.tobytes(), rolled.tobytes(), got.tobytes()] != [*expected, inverse]:
-                failures.append(f"thread {seed}")
-
-    expectations = []
-    for seed in range(8):
-        inputs = step_inputs(Shape(2, 3, 4, 2, 8, 16), seed)
-        _, state, tape = record(device, inputs)
-        expectations.append((state, replay(device, inputs.state, tape, 2)))
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-
-
-FORK = """
-import os, sys, traceback
-import numpy as np
-import deltatape
-from deltatape.verification.inputs import Shape, step_inputs
-from deltatape.verification.promises import record
-
-inputs = step_inputs(Shape(4, 6, 32, 2, 64, 64))
-device = deltatape.Device(sys.argv[1])
-expected = record(device, inputs)[1].tobytes()
-child = os.fork()
-if child == 0:
-    try:
-        same = record(device, inputs)[1].tobytes() == expected
-        with deltatape.Device("cpu") as cpu:
-            same = same and len(record(cpu, inputs)[1].tobytes()) == len(expected)
-        os._exit(0 if same else 3)
-    except RuntimeError as error:
-        os._exit(4 if "fork" in str(error) else 5)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(6)
-_, status = os.waitpid(child, 0)
-assert record(device, inputs)[1].tobytes() == expected
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
-def test_k12_a_forked_child_works_or_is_told(device: Device) -> None:
-    command = [sys.executable, "-W", "ignore", "-c", FORK, device.name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == (0 if device.name == "cpu" else 4), done.stderr
-
-
-def test_k12_the_cpu_works_in_a_forked_child_of_any_device(device: Device) -> None:
-    script = FORK.replace(
-        "same = record(device, inputs)[1].tobytes() == expected", "same = True"
-    ).replace("device = deltatape", "device = deltatape", 1)
-    command = [sys.executable, "-W", "ignore", "-c", script, device.name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr

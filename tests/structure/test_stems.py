@@ -23,7 +23,7 @@ PIECES = [
     "python/deltatape/benchmark/{stem}.py",
     "tests/kernels/test_{stem}.py",
 ]
-if (ROOT / "native" / "cuda").is_dir():
+if "add_subdirectory(native/cuda)" in (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"):
     PIECES.append("native/cuda/{stem}.cpp")
 
 
