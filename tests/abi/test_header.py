@@ -37,7 +37,8 @@ def test_the_header_compiles_without_a_warning(
 
 
 def test_the_installed_header_is_the_sources() -> None:
-    assert (_native.INSTALLED / "include" / "deltatape.h").read_bytes() == HEADER.read_bytes()
+    installed = _native.INSTALLED / "include" / "deltatape.h"
+    assert installed.read_bytes() == HEADER.read_bytes(), "install the package again"
 
 
 def test_the_binding_is_what_the_header_generates(tmp_path: Path) -> None:
