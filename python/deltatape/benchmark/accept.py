@@ -167,7 +167,7 @@ def snapshotted(
     for layer in layers:
         chosen = layer.snapshots[each.kept - 1]
         layer.snapshots[each.kept - 1], layer.state = layer.state, chosen
-    held = each.steps * sum(layer.state.nbytes for layer in layers)
+    held = each.steps * sum(layer.state.nbytes for layer in layers) if each.steps > 1 else 0
     return held, np.concatenate(ys[: each.kept], axis=1)
 
 
