@@ -14,16 +14,22 @@ struct tiles {
 };
 static_assert(sizeof(tiles) == INVERT_SCRATCH * sizeof(float), "work.h counts the tiles");
 
+// One chunk of one head.
+struct block {
+  int64_t first_row, apart, rows;  // in elements, in elements, and how many
+  const char *next, *next_end;     // what it prefetches
+};
+
 template <int N>
-static void copy_lower(tiles &at, const dtape_span &a, int64_t first_row, int64_t apart,
-                       int64_t rows) {
+static void copy_lower(tiles &at, const dtape_span &a, const block &block) {
   with_elements(a.data, a.dtype, [&](auto *from) {
     for (int64_t i = 0; i < N; ++i) {
-      const int64_t block = i / 16 * 16;
-      for (int64_t j = 0; j <= block; j += 16) {
+      const int64_t diagonal = i / 16 * 16;
+      for (int64_t j = 0; j <= diagonal; j += 16) {
         v16 row = all(0.0f);
-        if (i < rows) row = mul(load(from + first_row + i * apart + j), all(-1.0f));
-        store(at.lower + i * N + j, j < block ? row : first(int(i - block), row, all(0.0f)));
+        if (i < block.rows)
+          row = mul(load(from + block.first_row + i * block.apart + j), all(-1.0f));
+        store(at.lower + i * N + j, j < diagonal ? row : first(int(i - diagonal), row, all(0.0f)));
       }
     }
   });
@@ -53,15 +59,25 @@ static void multiply(tiles &at, int64_t i0, int64_t j) {
   }
 }
 
+// Two lines of the next chunk. Each block prefetches as many elements as it has, so that the heads
+// together go through memory in order.
+DTAPE_INLINE void prefetch_next(block &block) {
+  if (block.next >= block.next_end) return;
+  __builtin_prefetch(block.next, 0, 2);
+  __builtin_prefetch(block.next + 64, 0, 2);
+  block.next += 128;
+}
+
 // Ends the chains of rows i0..i0+15 with k = i0.., for 16 columns from j on. The 16 rows stay in
 // registers; in the diagonal block (j = i0) the ones and zeros are set, not computed.
 template <int N, bool DIAGONAL>
-static void substitute(tiles &at, int64_t i0, int64_t j) {
+static void substitute(tiles &at, block &block, int64_t i0, int64_t j) {
   static const float unit[31] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   v16 x[16];
   DTAPE_UNROLL
   for (int r = 0; r < 16; ++r) {
     const float *row = at.lower + (i0 + r) * N + i0;
+    prefetch_next(block);
     v16 even = DIAGONAL ? all(0.0f) : load(at.even + r * N + j);
     v16 odd = DIAGONAL ? all(0.0f) : load(at.odd + r * N + j);
     DTAPE_UNROLL
@@ -76,17 +92,32 @@ static void substitute(tiles &at, int64_t i0, int64_t j) {
 }
 
 template <int N>
-static void invert(tiles &at, const dtape_span &a, const dtape_span &a_inv, int64_t first_row,
-                   int64_t apart, int64_t rows) {
-  copy_lower<N>(at, a, first_row, apart, rows);
-  for (int64_t i0 = 0; i0 < rows; i0 += 16) {
-    for (int64_t j = 0; j < i0; j += 16) {
-      multiply<N>(at, i0, j);
-      substitute<N, false>(at, i0, j);
+static void write_rows(const tiles &at, const dtape_span &a_inv, const block &block, bool streams,
+                       int64_t i0) {
+  with_elements(a_inv.data, a_inv.dtype, [&](auto *out) {
+    for (int64_t i = i0; i < i0 + 16 && i < block.rows; ++i) {
+      auto *row = out + block.first_row + i * block.apart;
+      for (int64_t j = 0; j < N; j += 16) {
+        const v16 x = one_nan(load(at.solved + i * N + j));
+        if (streams) {
+          stream(row + j, x);
+        } else {
+          store(row + j, x);
+        }
+      }
     }
-    substitute<N, true>(at, i0, i0);
-    for (int64_t i = i0; i < i0 + 16 && i < rows; ++i)
-      write_floats(a_inv, first_row + i * apart, at.solved + i * N, N);
+  });
+}
+
+template <int N>
+static void invert(tiles &at, const dtape_chunk_tri_solve_invert_request &request, block block) {
+  const bool streams = worth_streaming(request.a, request.a_inv, block.first_row);
+  copy_lower<N>(at, request.a, block);
+  for (int64_t i0 = 0; i0 < block.rows; i0 += 16) {
+    for (int64_t j = 0; j < i0; j += 16) multiply<N>(at, i0, j);
+    for (int64_t j = 0; j < i0; j += 16) substitute<N, false>(at, block, i0, j);
+    substitute<N, true>(at, block, i0, i0);
+    write_rows<N>(at, request.a_inv, block, streams, i0);
   }
 }
 
@@ -96,18 +127,23 @@ static void invert_items(const dtape_chunk_tri_solve_invert_request &request, in
                          int64_t end, float *scratch) {
   tiles &at = *reinterpret_cast<tiles *>(scratch);
   std::memset(at.solved, 0, sizeof at.solved);
-  const int64_t apart = request.heads * N;
   for (int64_t s = 0, passed = 0; passed < end; ++s) {
     const step_range steps = sequence_steps(request, s);
     const int64_t items = chunks_of(steps, N) * request.heads;
-    const int64_t from = begin > passed ? begin - passed : 0;
-    for (int64_t i = from; i < items && passed + i < end; ++i) {
-      const int64_t step = steps.first + i / request.heads * N;
-      invert<N>(at, request.a, request.a_inv, step * apart + i % request.heads * N, apart,
-                smaller(steps.last - step, N));
-    }
+    const auto block_of = [&](int64_t i) {
+      const int64_t step = steps.first + i / request.heads * N, head = i % request.heads;
+      const int64_t rows = smaller(steps.last - step, N), apart = request.heads * N;
+      const int64_t next = (step + rows) * apart + head * N * N;
+      const int64_t end = request.batch * request.steps * apart;
+      return block{step * apart + head * N, apart, rows, element(request.a, smaller(next, end)),
+                   element(request.a, smaller(next + N * N, end))};
+    };
+    const int64_t last = smaller(items, end - passed);
+    for (int64_t i = begin > passed ? begin - passed : 0; i < last; ++i)
+      invert<N>(at, request, block_of(i));
     passed += items;
   }
+  end_streams();
 }
 
 }  // namespace

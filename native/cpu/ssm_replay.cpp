@@ -39,38 +39,52 @@ static void replay_factored(const dtape_ssm_replay_request &request, const state
   } while (t < kept);
 }
 
-// S = decay * S + dbx for one entry and some rows.
+// S = decay * S + dbx for one entry and some rows. What is ahead is folded next.
 template <class Element>
-DTAPE_INLINE void fold(float *state, const float *decay, const Element *dbx, int64_t rows,
-                       int64_t state_dim, int64_t columns) {
+DTAPE_INLINE void fold(float *state, const float *decay, const Element *dbx, const Element *ahead,
+                       int64_t rows, int64_t state_dim, int64_t columns) {
   const int64_t full = state_dim / 16 * 16;
-  for (int64_t r = 0; r < rows; ++r, state += columns, dbx += state_dim) {
-    for (int64_t s = 0; s < full; s += 16)
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t s = 0; s < full; s += 16) {
+      __builtin_prefetch(ahead + r * state_dim + s);
       store(state + s, fma(load(decay + s), load(state + s), load(dbx + s)));
+    }
     if (full < columns)
       store(state + full, fma(load(decay + full), load(state + full),
                               load_first(int(state_dim - full), dbx + full)));
+    state += columns;
+    dbx += state_dim;
   }
 }
 
-// A few rows at a time, so that they stay in the nearest cache while the tape streams by.
+// Folds the entries that are kept onto rows from row on, which lie in the carry. The tape streams
+// by.
+static void fold_entries(const dtape_ssm_replay_request &request, const state_part &part,
+                         const panels &at, int64_t kept, int64_t row, int64_t rows) {
+  const dtape_ssm_shape &shape = request.shape;
+  const auto series_of = [&](int64_t t) {
+    return (part.sequence * shape.steps + t) * shape.heads + part.head;
+  };
+  const auto dbx_at = [&](int64_t t, int64_t row) {
+    return (series_of(t) * shape.head_dim + part.row + row) * part.state_dim;
+  };
+  for (int64_t t = 0; t < kept; ++t) {
+    if (!active(request.mask, part.sequence * shape.steps + t)) continue;
+    read_floats(at.decay, request.da_log, series_of(t) * part.state_dim, part.state_dim);
+    const int64_t ahead = t + 1 < kept ? dbx_at(t + 1, row) : dbx_at(0, row + rows);
+    with_elements(request.dbx_log.data, request.dbx_log.dtype, [&](auto *dbx) {
+      fold(at.carry, at.decay, dbx + dbx_at(t, row), dbx + ahead, rows, part.state_dim, at.columns);
+    });
+  }
+}
+
 static void replay_dense(const dtape_ssm_replay_request &request, const state_part &part,
                          const panels &at, int64_t kept) {
-  const dtape_ssm_shape &shape = request.shape;
   for (int64_t row = 0; row < part.rows; row += ROWS_AT_ONCE) {
     const int64_t rows = smaller(part.rows - row, ROWS_AT_ONCE);
     const float *from = enter(part, at.columns, row, rows, at.carry);
     if (from != at.carry) std::memcpy(at.carry, from, size_t(rows * at.columns) * sizeof *from);
-    for (int64_t t = 0; t < kept; ++t) {
-      const int64_t step = part.sequence * shape.steps + t;
-      if (!active(request.mask, step)) continue;
-      const int64_t series = step * shape.heads + part.head;
-      read_floats(at.decay, request.da_log, series * part.state_dim, part.state_dim);
-      const int64_t dbx_at = (series * shape.head_dim + part.row + row) * part.state_dim;
-      with_elements(request.dbx_log.data, request.dbx_log.dtype, [&](auto *dbx) {
-        fold(at.carry, at.decay, dbx + dbx_at, rows, part.state_dim, at.columns);
-      });
-    }
+    fold_entries(request, part, at, kept, row, rows);
     leave(part, at.columns, row, rows, at.carry);
   }
 }
