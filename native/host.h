@@ -2,7 +2,8 @@
  *
  * native/abi judges every argument and builds the requests, so a device trusts them: dimensions are
  * not negative, products do not overflow, dtypes are among those allowed, required arrays are
- * there, slots and k are in range, outputs overlap nothing they must not. Dimensions may be 0.
+ * there, slots and k are in range, outputs overlap nothing they must not. Dimensions may be 0, but
+ * some output has elements: a call that writes nothing reaches no device.
  */
 #ifndef DTAPE_HOST_H
 #define DTAPE_HOST_H
@@ -25,7 +26,7 @@ extern "C" {
 
 /* Memory of one argument.
  *
- * data   first element; null = the argument is absent
+ * data   first element; null = the argument is absent or has no elements
  * bytes  from the first element to the end of the last one
  * dtype  a dtape_dtype_code; 0 = absent
  */

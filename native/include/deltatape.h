@@ -229,7 +229,7 @@ enum dtape_tape_code {
  * state             [B,H,Dh,Ds] or the pool, f32, f16 or bf16; absent = zeros (without slots)
  * mask              [B,T] DTAPE_MASK8 or DTAPE_MASK32, absent = every step active
  * has_initial       [B] bytes, read at once; 0 = this sequence starts from zeros and its state is
- *                   not read; null = every sequence has a state
+ *                   not read; null = every sequence has a state; all 0 if state is absent
  * slots             [B] read at once: the state of each sequence in the pool; -1 = skip it (its
  *                   state untouched, its y zero, its tape entries identity); null = no pool
  * y                 [B,T,H,Dh] activation type
