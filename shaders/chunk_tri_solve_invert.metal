@@ -1,9 +1,10 @@
 // (I + strictly_lower(a))^-1 of every chunk of BT rows and every head, by forward substitution over
 // whole columns.
 //
-// Grid: x = chunk, y = THREADS / BT heads, z = sequence. A thread keeps a column in registers; the tiles
-// are the only threadgroup memory. The host defines BT (16, 32 or 64) and THREADS (64), the types
-// A_TYPE and A_INV_TYPE, and CHUNKS, whether that table is there.
+// Grid: x = chunk, y = THREADS / BT heads, z = sequence. A thread keeps a column in registers; the
+// tiles are the only threadgroup memory. The host defines BT (16, 32 or 64) and THREADS (64), the
+// types A_TYPE and A_INV_TYPE, and CHUNKS, whether that table is there: the first row and
+// the number of rows of each chunk.
 
 #define HEADS (THREADS / BT)
 #define QUADS (BT / 4)
@@ -30,14 +31,12 @@ inline void solve_column(Tile tile, device A_INV_TYPE* to, ulong stride, uint ro
 }
 
 [[max_total_threads_per_threadgroup(THREADS)]]
-kernel void chunk_tri_solve_invert(
-    device const A_TYPE* a [[buffer(0)]],
-    device A_INV_TYPE* a_inv [[buffer(1)]],
-    constant chunk_tri_solve_invert_params& p [[buffer(2)]],
-    constant uint* chunks [[buffer(3)]],           // the first row and the number of rows of each
-    uint3 group [[threadgroup_position_in_grid]],
-    uint thread_index [[thread_index_in_threadgroup]])
-{
+kernel void chunk_tri_solve_invert(device const A_TYPE* a [[buffer(0)]],
+                                   device A_INV_TYPE* a_inv [[buffer(1)]],
+                                   constant chunk_tri_solve_invert_params& p [[buffer(2)]],
+                                   constant int* chunks [[buffer(3)]],
+                                   uint3 group [[threadgroup_position_in_grid]],
+                                   uint thread_index [[thread_index_in_threadgroup]]) {
   // Columns below 32 are three times the work of the others: neighbouring groups give them to
   // different simdgroups.
   const uint j = BT == 64 ? thread_index ^ (group.x % 2 * 32) : thread_index % BT;
@@ -46,7 +45,7 @@ kernel void chunk_tri_solve_invert(
   const uint head = min(group.y * HEADS + block, p.heads - 1);
   threadgroup float4 tiles[HEADS * BT * QUADS];
 #if CHUNKS
-  const uint start = chunks[group.x * 2], rows = chunks[group.x * 2 + 1];
+  const uint start = uint(chunks[group.x * 2]), rows = uint(chunks[group.x * 2 + 1]);
 #else
   const uint start = (p.first + group.x) * BT, rows = min(p.steps - start, uint(BT));
 #endif
