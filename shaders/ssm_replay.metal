@@ -1,26 +1,23 @@
 // The first entries of a factored tape, folded onto a state.
 //
-// Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. v, u * scale and
-// the decays of CHUNK entries lie in threadgroup memory. Besides state.metal's macros the host defines
-// CHUNK; COLUMNS, whether there is a decay for each column; the types U_TYPE, V_TYPE, MASK_TYPE; SCALED
-// and MASKED, whether those arrays are there.
+// Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. v, u * scale
+// and the decays of CHUNK entries lie in threadgroup memory. Besides state.metal's macros the host
+// defines CHUNK; COLUMNS, whether there is a decay for each column; the types U_TYPE, V_TYPE,
+// MASK_TYPE; SCALED and MASKED, whether those arrays are there.
 
 [[max_total_threads_per_threadgroup(THREADS)]]
-kernel void ssm_replay(
-    device const STATE_IN* state [[buffer(0)]],
-    device STATE_OUT* state_out [[buffer(1)]],
-    device const float* decay [[buffer(2)]],
-    device const U_TYPE* u [[buffer(3)]],
-    device const V_TYPE* v [[buffer(4)]],
-    device const float* scale [[buffer(5)]],
-    device const MASK_TYPE* mask [[buffer(6)]],
-    constant ssm_params& p [[buffer(7)]],
-    constant int* sequences [[buffer(8)]],         // a sequence's state (-1 = zeros), its state_out,
-                                                   // and its k (-1 = skip it)
-    uint3 group [[threadgroup_position_in_grid]],
-    uint lane [[thread_index_in_simdgroup]],
-    uint simdgroup [[simdgroup_index_in_threadgroup]])
-{
+kernel void ssm_replay(device const STATE_IN* state [[buffer(0)]],
+                       device STATE_OUT* state_out [[buffer(1)]],
+                       device const float* decay [[buffer(2)]],
+                       device const U_TYPE* u [[buffer(3)]],
+                       device const V_TYPE* v [[buffer(4)]],
+                       device const float* scale [[buffer(5)]],
+                       device const MASK_TYPE* mask [[buffer(6)]],
+                       constant ssm_params& p [[buffer(7)]],
+                       constant int* sequences [[buffer(8)]],
+                       uint3 group [[threadgroup_position_in_grid]],
+                       uint lane [[thread_index_in_simdgroup]],
+                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   const uint head = group.x, sequence = p.first + group.z, tile = group.y * TILE;
   const uint in_tile = simdgroup * APART * ROWS + lane / LANES;
   lane_place place;
@@ -29,7 +26,7 @@ kernel void ssm_replay(
   place.rows = p.rows;
   const int from = sequences[group.z * 3], to = sequences[group.z * 3 + 1];
   const int k = sequences[group.z * 3 + 2];
-  if (k < 0) return;                               // these returns are the whole group's
+  if (k < 0) return;  // these returns are the whole group's
   const uint end = min(uint(k), p.end);
   const ulong base = ulong(head) * p.rows * DS;
   device const STATE_IN* read = state + (from < 0 ? 0 : from * p.state_stride + base);

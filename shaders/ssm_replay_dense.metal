@@ -1,21 +1,19 @@
 // The first entries of a dense tape, folded onto a state.
 //
-// Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. Besides its macros
-// the host defines the types DBX_TYPE and MASK_TYPE, and MASKED, whether there is a mask.
+// Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. Besides its
+// macros the host defines the types DBX_TYPE and MASK_TYPE, and MASKED, whether there is a mask.
 
 [[max_total_threads_per_threadgroup(THREADS)]]
-kernel void ssm_replay_dense(
-    device const STATE_IN* state [[buffer(0)]],
-    device STATE_OUT* state_out [[buffer(1)]],
-    device const float* da_log [[buffer(2)]],
-    device const DBX_TYPE* dbx_log [[buffer(3)]],
-    device const MASK_TYPE* mask [[buffer(4)]],
-    constant ssm_params& p [[buffer(5)]],
-    constant int* sequences [[buffer(6)]],         // as in ssm_replay
-    uint3 group [[threadgroup_position_in_grid]],
-    uint lane [[thread_index_in_simdgroup]],
-    uint simdgroup [[simdgroup_index_in_threadgroup]])
-{
+kernel void ssm_replay_dense(device const STATE_IN* state [[buffer(0)]],
+                             device STATE_OUT* state_out [[buffer(1)]],
+                             device const float* da_log [[buffer(2)]],
+                             device const DBX_TYPE* dbx_log [[buffer(3)]],
+                             device const MASK_TYPE* mask [[buffer(4)]],
+                             constant ssm_params& p [[buffer(5)]],
+                             constant int* sequences [[buffer(6)]],
+                             uint3 group [[threadgroup_position_in_grid]],
+                             uint lane [[thread_index_in_simdgroup]],
+                             uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   const uint head = group.x, sequence = p.first + group.z;
   lane_place place;
   place.first = group.y * TILE + simdgroup * APART * ROWS + lane / LANES;
@@ -23,7 +21,7 @@ kernel void ssm_replay_dense(
   place.rows = p.rows;
   const int from = sequences[group.z * 3], to = sequences[group.z * 3 + 1];
   const int k = sequences[group.z * 3 + 2];
-  if (k < 0) return;                               // these returns are the whole group's
+  if (k < 0) return;  // these returns are the whole group's
   const uint end = min(uint(k), p.end);
   const ulong base = ulong(head) * p.rows * DS;
   device const STATE_IN* read = state + (from < 0 ? 0 : from * p.state_stride + base);

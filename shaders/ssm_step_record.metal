@@ -1,12 +1,12 @@
 // T steps of a selective state-space layer, and the tape of them.
 //
-// Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. With STAGED, b,
-// c and u = x * scale of CHUNK steps lie in threadgroup memory, and the sums of STEPS steps share
-// their shuffles; without, for a single step, every lane reads its own. Besides state.metal's macros
-// the host defines CHUNK, STEPS, STAGED; the types ACTIVATION, A_LOG_TYPE, D_TYPE, DT_TYPE,
+// Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. With STAGED,
+// b, c and u = x * scale of CHUNK steps lie in threadgroup memory, and the sums of STEPS steps
+// share their shuffles; without, for a single step, every lane reads its own. Besides state.metal's
+// macros the host defines CHUNK, STEPS, STAGED; the types ACTIVATION, A_LOG_TYPE, D_TYPE, DT_TYPE,
 // MASK_TYPE, DBX_TYPE; TAPE (NONE, FACTORED, DENSE); MASKED and HAS_D, whether those arrays are
-// there; SEQUENCES, whether that table is. Bytes depend on LANES (those of y) and on no other of
-// these numbers.
+// there; SEQUENCES, whether that table is. decay_out is da_log of a dense tape. Bytes depend on
+// LANES (those of y) and on no other of these numbers.
 
 #define NONE 0
 #define FACTORED 1
@@ -39,27 +39,24 @@ inline float dot_columns(float4 s, float4 c, uint at, float sum) {
 }
 
 [[max_total_threads_per_threadgroup(THREADS)]]
-kernel void ssm_step_record(
-    device const ACTIVATION* x [[buffer(0)]],
-    device const A_LOG_TYPE* a_log [[buffer(1)]],
-    device const ACTIVATION* b [[buffer(2)]],
-    device const ACTIVATION* c [[buffer(3)]],
-    device const D_TYPE* d [[buffer(4)]],
-    device const DT_TYPE* dt [[buffer(5)]],
-    device const STATE_IN* state [[buffer(6)]],
-    device const MASK_TYPE* mask [[buffer(7)]],
-    device ACTIVATION* y [[buffer(8)]],
-    device STATE_OUT* state_out [[buffer(9)]],
-    device float* decay_out [[buffer(10)]],        // da_log of a dense tape
-    device float* scale_out [[buffer(11)]],
-    device DBX_TYPE* dbx_out [[buffer(12)]],
-    constant ssm_params& p [[buffer(13)]],
-    constant int* sequences [[buffer(14)]],        // a sequence's state, its state_out, and whether
-                                                   // to run it: -1 = zeros, not written, skip
-    uint3 group [[threadgroup_position_in_grid]],
-    uint lane [[thread_index_in_simdgroup]],
-    uint simdgroup [[simdgroup_index_in_threadgroup]])
-{
+kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
+                            device const A_LOG_TYPE* a_log [[buffer(1)]],
+                            device const ACTIVATION* b [[buffer(2)]],
+                            device const ACTIVATION* c [[buffer(3)]],
+                            device const D_TYPE* d [[buffer(4)]],
+                            device const DT_TYPE* dt [[buffer(5)]],
+                            device const STATE_IN* state [[buffer(6)]],
+                            device const MASK_TYPE* mask [[buffer(7)]],
+                            device ACTIVATION* y [[buffer(8)]],
+                            device STATE_OUT* state_out [[buffer(9)]],
+                            device float* decay_out [[buffer(10)]],
+                            device float* scale_out [[buffer(11)]],
+                            device DBX_TYPE* dbx_out [[buffer(12)]],
+                            constant ssm_params& p [[buffer(13)]],
+                            constant int* sequences [[buffer(14)]],
+                            uint3 group [[threadgroup_position_in_grid]],
+                            uint lane [[thread_index_in_simdgroup]],
+                            uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   constexpr uint sums = STEPS * ROWS, per_lane = sums > LANES ? sums / LANES : 1;
   constexpr uint lanes_a_sum = sums < LANES ? LANES / sums : 1;
   const uint head = group.x, sequence = p.first + group.z, tile = group.y * TILE;
@@ -84,8 +81,10 @@ kernel void ssm_step_record(
 #endif
 
   lane_state s;
-  if (SEQUENCES && from < 0) clear(s);
-  else load(s, state + ulong(from) * p.state_stride + ulong(head) * p.rows * DS, place);
+  if (SEQUENCES && from < 0)
+    clear(s);
+  else
+    load(s, state + ulong(from) * p.state_stride + ulong(head) * p.rows * DS, place);
 
   const float rate = -exponential(get(a_log + head));
 #if HAS_D

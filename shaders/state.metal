@@ -1,6 +1,6 @@
-// The part of a state that a lane keeps in registers. LANES lanes share a row of DS columns, and each
-// has every LANES-th group of four columns of ROWS rows, which lie APART rows from one another. The
-// host defines DS, LANES, ROWS, THREADS and the types STATE_IN and STATE_OUT.
+// The part of a state that a lane keeps in registers. LANES lanes share a row of DS columns, and
+// each has every LANES-th group of four columns of ROWS rows, which lie APART rows from one
+// another. The host defines DS, LANES, ROWS, THREADS and the types STATE_IN and STATE_OUT.
 
 #define APART (32 / LANES)
 #define TILE (THREADS / LANES * ROWS)
@@ -65,8 +65,10 @@ inline void keep(device STATE_OUT* to, device const STATE_IN* from, bool zeros, 
     const ulong row = ulong(row_of(p, r)) * DS;
     for (uint i = 0; i < VECTORS; ++i) {
       for (uint at = column_of(p, i); at < min(column_of(p, i) + 4, uint(DS)); ++at) {
-        if (zeros) put(to + row + at, 0.0f);
-        else copy(to + row + at, from + row + at);
+        if (zeros)
+          put(to + row + at, 0.0f);
+        else
+          copy(to + row + at, from + row + at);
       }
     }
   }

@@ -69,7 +69,9 @@ inline void put4(device bf16* p, float4 v) {
 }
 
 // A dense tape of half saturates; the wider types hold whatever a product is.
-inline float within_half(float x) { return x > 65504.0f ? 65504.0f : x < -65504.0f ? -65504.0f : x; }
+inline float within_half(float x) {
+  return x > 65504.0f ? 65504.0f : x < -65504.0f ? -65504.0f : x;
+}
 inline float4 storable(device const half* to, float4 v) {
   return float4(within_half(v.x), within_half(v.y), within_half(v.z), within_half(v.w));
 }
