@@ -21,7 +21,9 @@ foreach(kernel IN LISTS KERNELS)
   string(APPEND entries "    {\"${name}\", ${name}},\n")
 endforeach()
 
-file(WRITE "${TO}/shaders.c" "#include \"shaders.h\"
+file(
+  WRITE "${TO}/shaders.c"
+  "#include \"shaders.h\"
 
 #include <stddef.h>
 #include <string.h>
@@ -38,4 +40,5 @@ const char *dtape_shader(const char *name) {
   }
   return NULL;
 }
-")
+"
+)
