@@ -98,6 +98,9 @@ void judge_shape(dtape_ssm_shape &shape, const Codes &tapes) {
   const int64_t packed = shape.heads * shape.head_dim * shape.state_dim;
   judge_stride("state_stride", shape.state_stride, packed);
   judge_stride("state_out_stride", shape.state_out_stride, packed);
+  // A stride counts even where its array is absent: devices compute offsets all the same.
+  refuse_uncountable("state", state_shape(shape, shape.state_stride), sizeof(float));
+  refuse_uncountable("state_out", state_shape(shape, shape.state_out_stride), sizeof(float));
 }
 
 StepShapes::StepShapes(const dtape_ssm_shape &s)

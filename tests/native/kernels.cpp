@@ -71,10 +71,10 @@ Wide width_of(int32_t dtype) {
   return dtype == DTAPE_MASK8 ? 1 : 2;
 }
 
-// Far beyond what an int64_t counts, so that products of five dimensions stay in a Wide.
+// More than an int64_t counts is all alike, so that products stay in a Wide.
 Wide limited(Wide value) {
-  constexpr Wide kLimit = Wide{1} << 100;
-  return value > kLimit ? kLimit : value;
+  constexpr Wide kUncountable = Wide{1} << 63;
+  return value > kUncountable ? kUncountable : value;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ Extent extent_of(const Args &args, const Field &field) {
   Wide row = width;
   for (const char *letter = field.dims + 1; *letter != 0; ++letter) {
     const int64_t size = size_of(sizes, *letter);
-    row = size <= 0 ? 0 : row > (Wide{1} << 63) ? row : row * size;
+    row = size <= 0 ? 0 : limited(row * size);
   }
   const Wide count = size_of(sizes, *field.dims);
   const Wide padded = *field.dims == 'N' ? Wide{stride_of(args, field)} * width : 0;

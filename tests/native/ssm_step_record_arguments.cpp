@@ -68,6 +68,11 @@ void refuses_arrays_of_other_tapes(Record &factored, Record &dense) {
   }
 }
 
+void judges_the_stride_of_a_state_that_is_not_there(Record &call) {
+  REFUSES(call, DTAPE_INVALID_ARGUMENT, "state: expected fewer than 2^63 bytes, got *",
+          args.state.data = nullptr, args.has_initial = nullptr, args.state_stride = INT64_MAX);
+}
+
 void refuses_a_first_state_that_is_not_there(Record &call) {
   REFUSES(call, DTAPE_INVALID_ARGUMENT,
           "has_initial: expected 0 for every sequence without a state, got has_initial[0] = 165",
@@ -120,6 +125,7 @@ int main(int count, char **words) {
   refuses_what_is_wrong_for_any_tape(dense);
   refuses_dtypes_of_other_arrays(factored);
   refuses_arrays_of_other_tapes(factored, dense);
+  judges_the_stride_of_a_state_that_is_not_there(factored);
   refuses_a_first_state_that_is_not_there(factored);
   refuses_broken_slots(pool);
   allows_a_slot_twice_where_states_are_only_read(pool);
