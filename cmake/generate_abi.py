@@ -1,4 +1,4 @@
-"""Writes the Python module that declares the C ABI to cffi: generate_abi.py HEADER MODULE."""
+"""Writes the Python module that declares the C ABI to cffi: generate_abi.py HEADER... MODULE."""
 
 import re
 import sys
@@ -19,12 +19,13 @@ def declarations(header: str) -> str:
     return re.sub(r"\bDTAPE_API\b", "", "\n".join(kept))
 
 
-def main(header: str, module: str) -> None:
+def main(headers: list[str], module: str) -> None:
     ffi = FFI()
-    ffi.cdef(declarations(Path(header).read_text(encoding="utf-8")))
+    for header in headers:
+        ffi.cdef(declarations(Path(header).read_text(encoding="utf-8")))
     ffi.set_source("deltatape._abi", None)
     ffi.emit_python_code(module)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:-1], sys.argv[-1])

@@ -33,13 +33,16 @@ install(FILES ${packages}/deltatape.pc DESTINATION lib/pkgconfig)
 
 if(SKBUILD)
   find_package(Python COMPONENTS Interpreter REQUIRED)
-  set(header ${CMAKE_CURRENT_SOURCE_DIR}/native/include/deltatape.h)
+  set(headers
+    ${CMAKE_CURRENT_SOURCE_DIR}/native/include/deltatape.h
+    ${CMAKE_CURRENT_SOURCE_DIR}/native/include/deltatape_cuda.h
+  )
   set(generator ${CMAKE_CURRENT_SOURCE_DIR}/cmake/generate_abi.py)
   set(module ${CMAKE_CURRENT_BINARY_DIR}/_abi.py)
   add_custom_command(
     OUTPUT ${module}
-    COMMAND ${Python_EXECUTABLE} ${generator} ${header} ${module}
-    DEPENDS ${generator} ${header}
+    COMMAND ${Python_EXECUTABLE} ${generator} ${headers} ${module}
+    DEPENDS ${generator} ${headers}
     VERBATIM
   )
   add_custom_target(abi_module ALL DEPENDS ${module})

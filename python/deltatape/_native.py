@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -85,15 +86,30 @@ def built_in_devices() -> list[str]:
     return names
 
 
+def _compiler_folders() -> list[str]:
+    """Return where wheels have put NVIDIA's run-time compiler, which the loader does not know."""
+    nvidia = find_spec("nvidia")
+    places = nvidia.submodule_search_locations if nvidia is not None else None
+    found = (path.parent for place in places or () for path in Path(place).glob("*/lib/libnvrtc.*"))
+    return sorted(map(str, set(found)), reverse=True)
+
+
 def open_device(name: str) -> Handle:
+    if name == "cuda":
+        for folder in _compiler_folders():
+            lib.dtape_cuda_search(folder.encode())
     device = ffi.new("dtape_device **")
     _check(lib.dtape_device_open(name.encode(), device))
     return ffi.gc(device[0], lib.dtape_device_close)
 
 
-def open_stream(device: Handle) -> Handle:
+def open_stream(device: Handle, callers: int | None = None) -> Handle:
+    """Open a stream, or give calls to the CUDA stream `callers`."""
     stream = ffi.new("dtape_stream **")
-    _check(lib.dtape_stream_open(device, stream))
+    if callers is None:
+        _check(lib.dtape_stream_open(device, stream))
+    else:
+        _check(lib.dtape_cuda_stream(device, ffi.cast("void *", callers), stream))
     return ffi.gc(stream[0], partial(_close_stream, device))
 
 

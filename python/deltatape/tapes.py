@@ -161,7 +161,12 @@ def _names(tape: Any) -> list[str]:
 
 def _arrays(tape: _Tape) -> list[Array]:
     present = (getattr(tape, name) for name in _names(tape))
-    return [np.asarray(array) for array in present if array is not None]
+    # Tensors are like arrays as far as it matters here, and may lie where numpy does not reach.
+    return [
+        array if hasattr(array, "nbytes") else np.asarray(array)
+        for array in present
+        if array is not None
+    ]
 
 
 def _join(name: str, tapes: Sequence[Any]) -> Array | None:
