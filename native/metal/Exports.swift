@@ -25,8 +25,10 @@ public func metal_host_open(
 
 @c @implementation
 public func metal_host_close(_ pointer: UnsafeMutableRawPointer) {
-  device(pointer).close()
-  Unmanaged<Device>.fromOpaque(pointer).release()
+  autoreleasepool {
+    device(pointer).close()
+    Unmanaged<Device>.fromOpaque(pointer).release()
+  }
 }
 
 @c @implementation

@@ -76,9 +76,7 @@ def test_foreign_inputs_are_wrapped_and_foreign_outputs_copied_back(
 
 
 @pytest.mark.parametrize("offset", [4, 8, 12, 16, 1536])
-def test_any_alignment_gives_the_same_bytes(
-    metal: Device, inputs, expected, offset: int
-) -> None:
+def test_any_alignment_gives_the_same_bytes(metal: Device, inputs, expected, offset: int) -> None:
     def moved(array: np.ndarray) -> np.ndarray:
         memory = np.empty(array.nbytes + offset, np.uint8)
         view = memory[offset:].view(array.dtype).reshape(array.shape)
@@ -113,9 +111,7 @@ def test_the_padding_of_a_foreign_pool_is_left_alone(metal: Device, inputs, expe
     pool = np.lib.stride_tricks.as_strided(padded, (3, 2, 4, 8), (400, 128, 32, 4))
     pool[...] = inputs.state
     with metal.stream() as stream:
-        deltatape.ssm_replay(
-            pool, expected[1], [3, 0, 5], slots=[0, 1, 2], out=pool, stream=stream
-        )
+        deltatape.ssm_replay(pool, expected[1], [3, 0, 5], slots=[0, 1, 2], out=pool, stream=stream)
     assert np.ascontiguousarray(pool).tobytes() == expected[2].tobytes()
     assert np.isnan(padded[:, 64:]).all()
 
