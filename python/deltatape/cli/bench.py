@@ -11,9 +11,10 @@ from typing import Any
 from deltatape import Device, verification
 from deltatape.benchmark import machine, plot
 from deltatape.benchmark.kernels import MODULES
-from deltatape.benchmark.report import Report, show
+from deltatape.benchmark.report import Report
 from deltatape.benchmark.runner import steps
 from deltatape.benchmark.shapes import SHAPES
+from deltatape.benchmark.tables import show
 from deltatape.cli import verify
 from deltatape.cli.progress import progress
 
