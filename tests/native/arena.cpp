@@ -53,9 +53,11 @@ size_t Arena::room(const void *address) const {
 
 void Arena::copy_to(Contents &contents) const {
   contents.resize(regions_ * kRegionBytes);
-  for (size_t region = 0; region < regions_; ++region) {
-    std::memcpy(contents.data() + region * kRegionBytes, begin(region), kRegionBytes);
-  }
+  for (size_t region = 0; region < regions_; ++region) copy_region_to(contents, region);
+}
+
+void Arena::copy_region_to(Contents &contents, size_t region) const {
+  std::memcpy(contents.data() + region * kRegionBytes, begin(region), kRegionBytes);
 }
 
 void Arena::fill_from(const Contents &contents) {

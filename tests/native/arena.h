@@ -26,6 +26,7 @@ class Arena {
   // Everything in the regions, one after the other.
   using Contents = std::vector<unsigned char>;
   void copy_to(Contents &contents) const;
+  void copy_region_to(Contents &contents, size_t region) const;
   void fill_from(const Contents &contents);
   bool holds(const Contents &contents) const;
 

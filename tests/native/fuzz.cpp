@@ -36,7 +36,7 @@ class Fuzzer {
     give_memory(args);
     if (sensible(args)) finish(random, args);
     for (int i = 0; i < breaks; ++i) break_field(random, args);
-    arena_.copy_to(before_);
+    keep_host_arrays();
 
     const Args seen = as_seen(args);
     const bool impossible = counts_too_much(seen);
@@ -69,6 +69,13 @@ class Fuzzer {
       const Wide bytes = extent_of(args, fields()[i]).bytes;
       const bool fits = bytes >= 0 && bytes <= static_cast<Wide>(Arena::kRegionBytes);
       set_pointer(args, fields()[i], arena_.place(i, fits ? static_cast<size_t>(bytes) : 0));
+    }
+  }
+
+  // Nothing else has changed since the last call.
+  void keep_host_arrays() {
+    for (size_t i = 0; i < fields().size(); ++i) {
+      if (fields()[i].kind == Field::kHost) arena_.copy_region_to(before_, i);
     }
   }
 
@@ -115,7 +122,8 @@ class Fuzzer {
 
   void break_host_array(Random &random, Args &args, const Field &field) {
     const auto bytes = static_cast<int64_t>(arena_.room(pointer(args, field)));
-    if (field.kind != Field::kHost || bytes < 4 || bytes > 64) return;
+    const bool own = pointer(args, field) == arena_.place(&field - fields().data(), bytes);
+    if (field.kind != Field::kHost || !own || bytes < 4 || bytes > 64) return;
     const auto value = static_cast<int32_t>(random.pick<int64_t>({-2, -1, 0, 1, 3, 9, INT32_MAX}));
     auto *const data = static_cast<char *>(pointer(args, field));
     std::memcpy(data + 4 * random.below(bytes / 4), &value, sizeof value);
