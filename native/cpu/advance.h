@@ -62,62 +62,79 @@ DTAPE_INLINE void add_step(panels &at, const dtape_span &u, int64_t u_at, int64_
   ++at.steps;
 }
 
-// R rows and V vectors of the state stay in registers for all steps, and the rows share each load
-// of b and c. Lanes beyond the state's columns may hold anything, so they are kept out of the sums.
-template <int R, int V, bool OUTPUT, bool COLUMNS, bool PADDED, class Element>
-DTAPE_INLINE void advance_tile(const panels &at, const Element *from, Element *to, int64_t row,
-                               int64_t column) {
+// R rows by V vectors of a state, from row and column on, in registers.
+template <int R, int V>
+struct tile {
   v16 s[R][V];
+  int64_t row, column;
+};
+
+template <int R, int V, class Element>
+DTAPE_INLINE void load_tile(tile<R, V> &part, const panels &at, const Element *from) {
   DTAPE_UNROLL
   for (int r = 0; r < R; ++r) {
     DTAPE_UNROLL
     for (int v = 0; v < V; ++v) {
-      const Element *vector = from + r * at.columns + column + v * 16;
-      s[r][v] = load(vector);
+      const Element *vector = from + r * at.columns + part.column + v * 16;
+      part.s[r][v] = load(vector);
       __builtin_prefetch(vector + ROWS_AT_ONCE * at.columns);
     }
   }
-  for (int64_t t = 0; t < at.steps; ++t) {
-    const float *u = at.u + t * at.rows + row, *b = at.b + t * at.columns + column;
-    const float *c = at.c + t * at.columns + column;
-    float *partial = at.partial + (t * ROWS_AT_ONCE + row % ROWS_AT_ONCE) * 16;
-    v16 ur[R], sum[R], decay;
-    if (!COLUMNS) decay = all(at.decay[t]);
-    DTAPE_UNROLL
-    for (int r = 0; r < R; ++r) {
-      ur[r] = all(u[r]);
-      if (OUTPUT) sum[r] = column == 0 ? all(0.0f) : load(partial + r * 16);
-    }
-    DTAPE_UNROLL
-    for (int v = 0; v < V; ++v) {
-      const v16 bv = load(b + v * 16);
-      if (COLUMNS) decay = load(at.decay + t * at.columns + column + v * 16);
-      DTAPE_UNROLL
-      for (int r = 0; r < R; ++r) {
-        s[r][v] = fma(decay, s[r][v], mul(ur[r], bv));
-        if (OUTPUT) {
-          const v16 more = fma(s[r][v], load(c + v * 16), sum[r]);
-          sum[r] = PADDED ? first(at.last, more, sum[r]) : more;
-        }
-      }
-    }
-    if (OUTPUT) {
-      DTAPE_UNROLL
-      for (int r = 0; r < R; ++r) store(partial + r * 16, sum[r]);
-    }
-  }
+}
+
+template <int R, int V, class Element>
+DTAPE_INLINE void store_tile(const tile<R, V> &part, const panels &at, Element *to) {
   DTAPE_UNROLL
   for (int r = 0; r < R; ++r) {
     DTAPE_UNROLL
     for (int v = 0; v < V; ++v) {
-      Element *vector = to + r * at.columns + column + v * 16;
+      Element *vector = to + r * at.columns + part.column + v * 16;
       if (at.streams) {
-        stream(vector, one_nan(s[r][v]));
+        stream(vector, one_nan(part.s[r][v]));
       } else {
-        store(vector, one_nan(s[r][v]));
+        store(vector, one_nan(part.s[r][v]));
       }
     }
   }
+}
+
+// Step t. The rows share each load of b and c. Lanes beyond the state's columns may hold anything,
+// so they are kept out of the sums.
+template <bool OUTPUT, bool COLUMNS, bool PADDED, int R, int V>
+DTAPE_INLINE void step_tile(tile<R, V> &part, const panels &at, int64_t t) {
+  const float *u = at.u + t * at.rows + part.row;
+  const int64_t columns = t * at.columns + part.column;
+  float *partial = at.partial + (t * ROWS_AT_ONCE + part.row % ROWS_AT_ONCE) * 16;
+  v16 sum[R], decay;
+  if (!COLUMNS) decay = all(at.decay[t]);
+  DTAPE_UNROLL
+  for (int r = 0; OUTPUT && r < R; ++r) sum[r] = part.column ? load(partial + r * 16) : all(0.0f);
+  DTAPE_UNROLL
+  for (int v = 0; v < V; ++v) {
+    const v16 b = load(at.b + columns + v * 16);
+    if (COLUMNS) decay = load(at.decay + columns + v * 16);
+    DTAPE_UNROLL
+    for (int r = 0; r < R; ++r) {
+      v16 &s = part.s[r][v];
+      s = fma(decay, s, mul(all(u[r]), b));
+      if (!OUTPUT) continue;
+      const v16 more = fma(s, load(at.c + columns + v * 16), sum[r]);
+      sum[r] = PADDED ? first(at.last, more, sum[r]) : more;
+    }
+  }
+  DTAPE_UNROLL
+  for (int r = 0; OUTPUT && r < R; ++r) store(partial + r * 16, sum[r]);
+}
+
+template <int R, int V, bool OUTPUT, bool COLUMNS, bool PADDED, class Element>
+DTAPE_INLINE void advance_tile(const panels &at, const Element *from, Element *to, int64_t row,
+                               int64_t column) {
+  tile<R, V> part;
+  part.row = row;
+  part.column = column;
+  load_tile(part, at, from);
+  for (int64_t t = 0; t < at.steps; ++t) step_tile<OUTPUT, COLUMNS, PADDED>(part, at, t);
+  store_tile(part, at, to);
 }
 
 template <int R, bool OUTPUT, bool COLUMNS, class Element>

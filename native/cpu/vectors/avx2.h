@@ -1,7 +1,7 @@
 // Sixteen floats in two AVX registers, with FMA and F16C.
 
 #define DTAPE_UNROLL _Pragma("GCC unroll 16")
-enum { TILE_ROWS = 2, TILE_VECTORS = 2, PRODUCT_ROWS = 2 };
+enum { TILE_ROWS = 2, TILE_VECTORS = 4, PRODUCT_ROWS = 2 };
 
 struct v16 {
   __m256 a, b;
