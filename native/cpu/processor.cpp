@@ -49,7 +49,9 @@ int choose_threads(std::string &sentence) {
   char *end = nullptr;
   errno = 0;
   const long threads = std::strtol(wanted, &end, 10);
-  if (errno == 0 && *end == '\0' && threads >= 1 && threads <= most_threads) return int(threads);
+  if (*wanted >= '0' && *wanted <= '9' && errno == 0 && *end == '\0' && threads >= 1 &&
+      threads <= most_threads)
+    return int(threads);
   sentence = "DELTATAPE_NUM_THREADS: expected a whole number from 1 to " +
              std::to_string(most_threads) + ", got \"" + wanted + "\"";
   return 0;
