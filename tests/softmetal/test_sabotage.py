@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import REPOSITORY, SHADERS, sanitizer
+from harness import REPOSITORY, SHADERS, child, sanitizer
 
 BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
@@ -18,7 +18,6 @@ MISTAKES = {
     "inverse without a barrier": ("chunk_tri_solve_invert", BARRIER, ""),
     "wrong group of heads": ("ssm_replay", "head / (p.heads / p.groups)", "head % p.groups"),
     "wrong column": ("state", "(i * LANES + p.part) * 4", "(i * LANES + (p.part ^ 1)) * 4"),
-    "rows past the end": ("state", "p.first + r * APART < p.rows", "true"),
     "wrong sign of the rate": ("ssm_step_record", "rate = -exponential", "rate = exponential"),
     "wrong sign in the inverse": ("chunk_tri_solve_invert", "fma(-l.z,", "fma(l.z,"),
     "contracted": ("state", "fma(decay.y, s.y, w.y)", "(decay.y * s.y + w.y)"),
@@ -36,8 +35,19 @@ RACES = {
     "record's barrier orders nothing": ("ssm_step_record", "mem_threadgroup", "mem_none"),
     "replay's barrier orders nothing": ("ssm_replay", "mem_threadgroup", "mem_none"),
     "inverse's barrier orders nothing": ("chunk_tri_solve_invert", "mem_threadgroup", "mem_none"),
-    "every group stores the same rows": ("ssm_replay", "tile = group.y * TILE", "tile = 0"),
+    "every group has the same rows": ("ssm_replay", "tile = group.y * TILE", "tile = 0"),
+    "rows past the end are stored": ("state", "p.first + r * APART < p.rows", "true"),
 }
+# Every kernel, with a second tile of rows and a second chunk of steps.
+CALLS = """
+import deltatape
+from deltatape.verification.inputs import Shape, matrices, step_inputs
+inputs = step_inputs(Shape(2, 10, 2, 1, 70, 64))
+with deltatape.Device("metal") as device, device.stream() as stream:
+    _, _, tape = deltatape.ssm_step_record(*inputs.args(), stream=stream)
+    deltatape.ssm_replay(inputs.state, tape, 10, stream=stream)
+    deltatape.chunk_tri_solve_invert(matrices((1, 100, 2, 64), 0), stream=stream)
+"""
 
 
 def replacement(file: str, old: str, new: str) -> dict[str, str]:
@@ -45,10 +55,12 @@ def replacement(file: str, old: str, new: str) -> dict[str, str]:
     return {"SOFTMETAL_REPLACE": f"{old}=>{new}"}
 
 
-def kernel_tests(environment: dict[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
+def kernel_tests(kernel: str, environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    own = Path("tests") / "kernels" / f"test_{kernel}.py"
+    tests = own if (REPOSITORY / own).exists() else own.parent
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", "metal"]
     return subprocess.run(
-        [*command, *words],
+        [*command, str(tests)],
         cwd=REPOSITORY,
         env={**os.environ, **environment},
         capture_output=True,
@@ -60,31 +72,28 @@ def kernel_tests(environment: dict[str, str], *words: str) -> "subprocess.Comple
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_a_shader_is_seen(mistake: str) -> None:
-    ended = kernel_tests(replacement(*MISTAKES[mistake]), "tests/kernels")
+    ended = kernel_tests(MISTAKES[mistake][0], replacement(*MISTAKES[mistake]))
     assert ended.returncode == 1, ended.stdout
     assert " failed" in ended.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("kernel", UNBOUND)
 def test_a_forgotten_binding_is_seen(kernel: str) -> None:
-    path = Path("tests") / "kernels" / f"test_{kernel}.py"
-    ended = kernel_tests({"SOFTMETAL_FAULT": f"unbind={UNBOUND[kernel]}"}, str(path))
+    ended = kernel_tests(kernel, {"SOFTMETAL_FAULT": f"unbind={UNBOUND[kernel]}"})
     assert ended.returncode == 1
     assert f"[[buffer({UNBOUND[kernel]})]]: nothing is bound" in ended.stdout
+
+
+def test_calls_without_a_mistake_are_clean() -> None:
+    ended = child(CALLS, sanitizer("tsan"))
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("race", RACES)
 def test_a_race_is_seen_by_the_thread_sanitizer(race: str) -> None:
     # Right results, perhaps, on this processor: the sanitizer ends the process with its own code.
-    environment = {**sanitizer("tsan"), **replacement(*RACES[race])}
-    ended = subprocess.run(
-        [sys.executable, "-m", "deltatape", "verify", "--device", "metal"],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    file, old, new = RACES[race]
+    ended = child(CALLS, {**sanitizer("tsan"), **replacement(file, old, new)})
     assert ended.returncode == 66
     assert "WARNING: ThreadSanitizer: data race" in ended.stderr
-    assert f"{RACES[race][0]}.metal:" in ended.stderr
+    assert f"{file}.metal:" in ended.stderr

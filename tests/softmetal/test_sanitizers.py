@@ -37,6 +37,22 @@ MISTAKES = {
     ),
 }  # fmt: skip
 
+# Every group writes the same elements, on either side of a barrier.
+SHARED = """
+import sys
+import numpy as np
+from harness import Engine
+source = '''
+kernel void f(device float* a [[buffer(0)]], uint3 group [[threadgroup_position_in_grid]],
+              uint index [[thread_index_in_threadgroup]]) {
+  metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+  a[index] = float(group.x);
+}'''
+(kernel,) = Engine().compile(source)
+threads = int(sys.argv[1])
+kernel(2, threads, np.zeros(threads, np.float32))
+"""
+
 
 @pytest.mark.parametrize("schedule", SCHEDULES[:3])
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -57,3 +73,11 @@ def test_a_right_kernel_is_clean(kind: str, schedule: str) -> None:
     ended = child(PROGRAM, environment, TURN)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert float(ended.stdout.split()[-1]) < 1e-2
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES[:3])
+@pytest.mark.parametrize("threads", ["64", "128", "256", "512"])
+def test_groups_larger_than_the_sanitizer_has_clocks_race_too(threads: str, schedule: str) -> None:
+    ended = child(SHARED, {**sanitizer("tsan"), "SOFTMETAL_SCHEDULE": schedule}, threads)
+    assert ended.returncode == 66
+    assert "data race" in ended.stderr

@@ -52,6 +52,11 @@ namespace {
 
 constexpr size_t stack_bytes = 256 << 10;
 constexpr size_t guard_bytes = 4096;
+// TSan keeps about 250 clocks. Once the threads of one group have had each of them, it takes earlier
+// groups for done. Above this number, lanes of a simdgroup share a thread of TSan's: neighbours or
+// distant ones.
+constexpr uint32_t most_tsan_threads = 64;
+constexpr uint32_t simdgroup_width = 32;
 constexpr unsigned no_sync = 1;  // __tsan_switch_to_fiber_no_sync
 
 thread_local Fibers *running = nullptr;
@@ -76,7 +81,6 @@ void Fibers::release() {
 
 void Fibers::start(uint32_t count) {
   running = this;
-  started_ = count;
   if (fibers_.size() < count) fibers_.resize(count);
   if (stack_count_ < count) {
     release();
@@ -84,7 +88,7 @@ void Fibers::start(uint32_t count) {
     stack_count_ = count;
     for (uint32_t i = 0; i < count; ++i) mprotect(stacks_ + i * stack_bytes, guard_bytes, PROT_NONE);
   }
-  if (under_tsan()) home_tsan_ = __tsan_get_current_fiber();
+  if (under_tsan()) start_tsan_threads(count);
   for (uint32_t i = 0; i < count; ++i) {
     // Popped by the first switch: six registers, then where to begin. Two more words keep the stack
     // aligned at softmetal_first's call.
@@ -93,8 +97,23 @@ void Fibers::start(uint32_t count) {
     top[6] = reinterpret_cast<void *>(&softmetal_first);
     fibers_[i] = Fiber();
     fibers_[i].stack_pointer = top;
-    if (under_tsan()) fibers_[i].tsan = __tsan_create_fiber(0);
+    if (under_tsan()) fibers_[i].tsan = tsan_threads_[tsan_thread(i)];
   }
+}
+
+void Fibers::start_tsan_threads(uint32_t count) {
+  home_tsan_ = __tsan_get_current_fiber();
+  tsan_lanes_ = simdgroup_width;
+  while (count / simdgroup_width * tsan_lanes_ > most_tsan_threads) tsan_lanes_ /= 2;
+  const uint32_t whole = (count + simdgroup_width - 1) / simdgroup_width * tsan_lanes_;
+  for (uint32_t i = 0; i < whole; ++i) {
+    tsan_threads_.push_back(__tsan_create_fiber(0));
+  }
+}
+
+uint32_t Fibers::tsan_thread(uint32_t fiber) const {
+  const uint32_t lane = fiber % simdgroup_width, shared = simdgroup_width / tsan_lanes_;
+  return fiber / simdgroup_width * tsan_lanes_ + (neighbours_ ? lane / shared : lane % tsan_lanes_);
 }
 
 void Fibers::resume(uint32_t i) {
@@ -139,7 +158,8 @@ void Fibers::enter() {
 
 void Fibers::finish() {
   if (!under_tsan()) return;
-  for (uint32_t i = 0; i < started_; ++i) __tsan_destroy_fiber(fibers_[i].tsan);
+  for (void *thread : tsan_threads_) __tsan_destroy_fiber(thread);
+  tsan_threads_.clear();
   release();
 }
 

@@ -1,7 +1,7 @@
 // GPU threads as fibers of one OS thread: a stack each, switched by hand.
 //
-// A sanitizer that is present in the process is told of every switch. Under TSan a fiber is a thread of
-// its own to it, and a switch orders nothing: only barriers do.
+// A sanitizer that is present in the process is told of every switch. To TSan a fiber is a thread, and
+// a switch orders nothing: only barriers do.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@ bool under_tsan();
 
 class Fibers {
  public:
-  // `body` runs on each fiber with its number.
-  explicit Fibers(void (*body)(uint32_t)) : body_(body) {}
+  // `body` runs on each fiber with its number. `neighbours`: which lanes may be one thread to TSan.
+  Fibers(void (*body)(uint32_t), bool neighbours) : body_(body), neighbours_(neighbours) {}
   ~Fibers();
   Fibers(const Fibers &) = delete;
   Fibers &operator=(const Fibers &) = delete;
@@ -43,10 +43,14 @@ class Fibers {
 
   void leave(Fiber &fiber);
   void release();
+  void start_tsan_threads(uint32_t count);
+  uint32_t tsan_thread(uint32_t fiber) const;
 
   void (*body_)(uint32_t);
+  const bool neighbours_;
   std::vector<Fiber> fibers_;
-  uint32_t started_ = 0;
+  std::vector<void *> tsan_threads_;
+  uint32_t tsan_lanes_ = 0;  // of a simdgroup
   uint32_t current_ = 0;
   char *stacks_ = nullptr;
   size_t stack_count_ = 0;

@@ -65,7 +65,8 @@ void order_after_dispatches() {
 
 Group &Group::current() { return *running; }
 
-Group::Group(Order order, uint32_t seed) : order_(order), random_(seed), fibers_(&Group::body) {}
+Group::Group(Order order, uint32_t seed)
+    : order_(order), random_(seed), fibers_(&Group::body, order == Order::reverse) {}
 
 void Group::body(uint32_t fiber) {
   Group &group = *running;
@@ -86,7 +87,7 @@ void Group::wait(uint32_t scope, void *operand, void (*combine)(void **), sm_sit
 }
 
 void Group::barrier(uint32_t scope, uint32_t flags, sm_site site) {
-  char *edge = &edges_[scope == 1 ? all_edges : fibers_.current() / width];
+  char *edge = edges_ + (scope == 1 ? all_edges : fibers_.current() / width);
   if (flags != 0 && under_tsan()) __tsan_release(edge);
   wait(scope, nullptr, nullptr, site);
   if (flags != 0 && under_tsan()) __tsan_acquire(edge);
@@ -102,6 +103,7 @@ void Group::prepare(const uint32_t position[3]) {
 }
 
 void Group::allocate() {
+  edges_ = static_cast<char *>(new_variable(all_edges + 1));
   for (uint32_t i = 0; i < dispatch_->module->variable_count; ++i) {
     variables_.push_back(new_variable(dispatch_->module->variable_bytes[i]));
   }
@@ -112,6 +114,7 @@ void Group::release() {
     delete_variable(variables_[i], dispatch_->module->variable_bytes[i]);
   }
   variables_.clear();
+  delete_variable(edges_, all_edges + 1);
 }
 
 std::vector<uint32_t> Group::sequence(uint32_t count) {

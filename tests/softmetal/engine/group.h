@@ -59,7 +59,7 @@ class Group {
   std::vector<Thread> threads_;
   std::vector<void *> variables_;
   const Dispatch *dispatch_ = nullptr;
-  char edges_[33] = {};  // addresses for TSan: a barrier of each simdgroup, and of all
+  char *edges_ = nullptr;  // addresses for TSan: a barrier of each simdgroup, and of all
 };
 
 }  // namespace softmetal
