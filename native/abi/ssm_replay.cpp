@@ -51,9 +51,10 @@ dtape_ssm_replay_request judged(const dtape_ssm_replay_args &args) {
   judge_arrays(judge, args, request);
   judge.host_array("k", args.k, {"[B]", {args.batch}}, sizeof *args.k);
   judge.host_array("slots", args.slots, {"[B]", {args.batch}}, sizeof *args.slots);
+  judge_pool(request.shape, request.state, request.state_out);
   judge.refuse_overlap();
   judge_k(request.shape);
-  judge_slots(request.shape, request.state, request.state_out);
+  judge_slots(request.shape, true);
   return request;
 }
 

@@ -118,11 +118,9 @@ Shape state_shape(const dtape_ssm_shape &shape, int64_t stride) {
           stride};
 }
 
-void judge_slots(const dtape_ssm_shape &shape, const dtape_span &state,
-                 const dtape_span &state_out) {
-  if (shape.slots == nullptr) return;
-  refuse_out_of_range(shape);
-  if (state_out.dtype == 0) return;
+void judge_pool(const dtape_ssm_shape &shape, const dtape_span &state,
+                const dtape_span &state_out) {
+  if (shape.slots == nullptr || state_out.dtype == 0) return;
   if (state_out.data != state.data) {
     refuse(DTAPE_INVALID_ARGUMENT,
            "state_out: expected the pool itself (state) with slots, got other memory");
@@ -132,7 +130,12 @@ void judge_slots(const dtape_ssm_shape &shape, const dtape_span &state,
            "state_out_stride: expected %" PRId64 " (state_stride) with slots, got %" PRId64,
            shape.state_stride, shape.state_out_stride);
   }
-  refuse_duplicates(shape);
+}
+
+void judge_slots(const dtape_ssm_shape &shape, bool written) {
+  if (shape.slots == nullptr) return;
+  refuse_out_of_range(shape);
+  if (written) refuse_duplicates(shape);
 }
 
 }  // namespace deltatape

@@ -43,9 +43,11 @@ struct StepShapes {
 // [B,H,Dh,Ds], or with slots the pool [N,H,Dh,Ds].
 Shape state_shape(const dtape_ssm_shape &shape, int64_t stride);
 
-// With slots the states are updated in place, each by one sequence.
-void judge_slots(const dtape_ssm_shape &shape, const dtape_span &state,
-                 const dtape_span &state_out);
+// With slots the states are updated in place, or not at all.
+void judge_pool(const dtape_ssm_shape &shape, const dtape_span &state, const dtape_span &state_out);
+
+// Every slot is in the pool; where states are written, each belongs to one sequence.
+void judge_slots(const dtape_ssm_shape &shape, bool written);
 
 }  // namespace deltatape
 

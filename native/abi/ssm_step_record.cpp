@@ -70,9 +70,10 @@ dtape_ssm_step_record_request judged(const dtape_ssm_step_record_args &args) {
   judge_outputs(judge, args, request);
   judge.host_array("has_initial", args.has_initial, {"[B]", {args.batch}}, 1);
   judge.host_array("slots", args.slots, {"[B]", {args.batch}}, sizeof *args.slots);
+  judge_pool(request.shape, request.state, request.state_out);
   judge.refuse_overlap();
   judge_has_initial(request.shape, request.state);
-  judge_slots(request.shape, request.state, request.state_out);
+  judge_slots(request.shape, request.state_out.dtype != 0);
   return request;
 }
 

@@ -1,6 +1,7 @@
 // The cpu works in a child that was forked after it was used.
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "in_a_child.h"
 #include "rollback.h"
@@ -25,18 +26,21 @@ void works_in_a_child() {
   CHECK(again.result == before.result);
 }
 
-// Whatever another thread holds at the moment of the fork, the child can go on.
-void works_in_a_child_forked_while_others_allocate() {
+// Whatever other threads hold at the moment of the fork, the child can go on.
+void works_in_a_child_forked_while_others_open_streams() {
   const Session session("cpu");
   std::atomic<bool> done{false};
-  std::thread busy([&] {
-    while (!done) {
-      void *memory = nullptr;
-      dtape_alloc(session.device, 1 << 16, &memory);
-      dtape_free(session.device, memory);
-    }
-  });
-  for (int i = 0; i < 20; ++i) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      while (!done) {
+        dtape_stream *stream = nullptr;
+        dtape_stream_open(session.device, &stream);
+        dtape_stream_close(stream);
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
     CHECK(passes_in_a_child([] {
       const Session own("cpu");
       void *memory = nullptr;
@@ -45,13 +49,13 @@ void works_in_a_child_forked_while_others_allocate() {
     }));
   }
   done = true;
-  busy.join();
+  for (std::thread &thread : threads) thread.join();
 }
 
 }  // namespace
 
 int main() {
   works_in_a_child();
-  works_in_a_child_forked_while_others_allocate();
+  works_in_a_child_forked_while_others_open_streams();
   return failed_checks != 0;
 }

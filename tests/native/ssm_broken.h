@@ -68,7 +68,7 @@ void refuses_broken_slots(Call<Args> &call) {
           "state_out: expected the pool itself (state) with slots, got other memory",
           args.state_out.data = call.arena.begin(call.index("state_out")));
   REFUSES(call, DTAPE_INVALID_ARGUMENT,
-          "state_out: expected exactly the memory of state or none of it, got *",
+          "state_out_stride: expected 64 (state_stride) with slots, got 61",
           args.state_out_stride = 61);
   REFUSES(call, DTAPE_INVALID_ARGUMENT,
           "state: expected an array [N,H,Dh,Ds] = [5,4,3,5], got null", args.state.data = nullptr);
