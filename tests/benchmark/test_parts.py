@@ -7,10 +7,11 @@ import pytest
 
 from deltatape import Device
 from deltatape.benchmark import chunk_tri_solve_invert, ssm_replay, ssm_step_record, threads
-from deltatape.benchmark.copies import Copy, copies
+from deltatape.benchmark.copies import Copy
 from deltatape.benchmark.growth import growth
 from deltatape.benchmark.measure import difference, measure
-from deltatape.benchmark.peers import LIBRARIES, installed
+from deltatape.benchmark.peers import installed
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import OUT_OF_CACHE, SHAPES, layers_for
 from deltatape.benchmark.timing import FEWEST_ROUNDS, Spread, take_turns
 
@@ -21,7 +22,7 @@ KERNELS = (ssm_step_record, ssm_replay, chunk_tri_solve_invert)
 @pytest.fixture
 def cpu():
     with Device("cpu") as device:
-        yield device
+        yield Place(device)
 
 
 def test_everything_takes_turns_and_each_begins_a_round() -> None:
@@ -47,24 +48,24 @@ def test_the_copy_copies_every_byte(count: int) -> None:
     assert all((target == 1).all() for target in targets)
 
 
-def test_the_copy_is_tried_with_one_thread_and_with_all() -> None:
-    assert [copy.threads for copy in copies(1, 8, 4)] == [1, 4]
-    assert [copy.threads for copy in copies(1, 8, 1)] == [1]
+def test_the_copy_is_tried_with_one_thread_and_with_all(cpu: Place) -> None:
+    every = cpu.device.info["threads"]
+    assert cpu.copies(1, 8).keys() == {"1 threads", f"{every} threads"}
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.KERNEL)
-def test_peers_compute_the_same_and_other_results_are_found_out(cpu: Device, kernel) -> None:
+def test_peers_compute_the_same_and_other_results_are_found_out(cpu: Place, kernel) -> None:
     work = kernel.headline(cpu, QUICK)
     assert all(check.holds for check in work.check())
     peers = work.peers()
     assert any(peer.name.startswith("numpy") for peer in peers)
     for peer in peers:
         assert difference(work, peer) < 1e-5, peer.name
-    work.result()[...] += 1
-    assert difference(replace(work, run=lambda: None), peers[0]) > 1e-2
+    wrong = work.result() + 1
+    assert difference(replace(work, result=lambda: wrong), peers[0]) > 1e-2
 
 
-@pytest.mark.parametrize("library", [name for name in LIBRARIES if installed(name)])
+@pytest.mark.parametrize("library", [name for name in Place.libraries if installed(name)])
 def test_peers_have_a_version(library: str) -> None:
     assert installed(library)[0].isdigit()
 
@@ -73,9 +74,9 @@ def test_a_library_that_is_not_there_has_no_version() -> None:
     assert installed("deltatape_of_another_name") is None
 
 
-def test_a_group_is_measured_together(cpu: Device) -> None:
+def test_a_group_is_measured_together(cpu: Place) -> None:
     group = [ssm_replay.work(cpu, *given) for given in ssm_replay.groups(QUICK)[0]]
-    whole, *halves = measure(group, seconds=0, threads=2, with_peers=True)
+    whole, *halves = measure(group, cpu, seconds=0, with_peers=True)
     assert whole.beside is None
     assert all(half.beside is not None for half in halves)
     assert [peer.name for peer in whole.peers if peer.agrees] == [p.name for p in group[0].peers()]
@@ -92,17 +93,17 @@ def test_sweeps_go_from_1_to_64_times_and_exceed_the_caches() -> None:
         assert layers_for(shape) * state >= OUT_OF_CACHE
 
 
-def test_growth_is_told_along_each_size_alone(cpu: Device) -> None:
+def test_growth_is_told_along_each_size_alone(cpu: Place) -> None:
     shapes = [(1, 64 * steps, heads, 16) for steps, heads in ((1, 1), (2, 1), (4, 1), (1, 3))]
     works = [chunk_tri_solve_invert.work(cpu, shape, "float32") for shape in shapes]
-    results = [measure([work], 0, 1, with_peers=False)[0] for work in works]
+    results = [measure([work], cpu, 0, with_peers=False)[0] for work in works]
     points = [(each.symbol, each.size, each.linear) for each in growth(results)]
     assert points == [("T", 64, 1), ("T", 128, 2), ("T", 256, 4), ("H", 1, 1), ("H", 3, 3)]
     assert [each.times for each in growth(results) if each.linear == 1] == [1, 1]
 
 
-def test_two_processes_take_turns_with_their_own_threads(cpu: Device) -> None:
-    found = threads.measure(cpu, "chunk_tri_solve_invert", "quick", 2)
+def test_two_processes_take_turns_with_their_own_threads(cpu: Place) -> None:
+    found = threads.measure(cpu.device, "chunk_tri_solve_invert", "quick")
     assert found.faster.median > 0
 
 

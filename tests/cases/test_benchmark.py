@@ -6,6 +6,7 @@ import pytest
 
 from deltatape import Device
 from deltatape.benchmark.accept import DRAFT, Layer, Round, replayed, snapshotted, straight, walk
+from deltatape.benchmark.places import Place
 from deltatape.verification.inputs import Shape
 
 ROUNDS = [Round(8, 3), Round(8, 1), Round(8, 8), Round(5, 2), Round(1, 1)]
@@ -19,7 +20,8 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 def test_r23_what_is_timed_is_what_a_straight_run_computes(device: Device, way) -> None:
     kept = sum(each.kept for each in ROUNDS)
-    layers = [Layer(device, Shape(1, kept + DRAFT, 2, 1, 8, 16), seed) for seed in range(2)]
-    held, y = walk(way, device, layers, ROUNDS)
+    place = Place(device)
+    layers = [Layer(place, Shape(1, kept + DRAFT, 2, 1, 8, 16), seed) for seed in range(2)]
+    held, y = walk(way, place, layers, ROUNDS)
     assert held > 0
-    assert [y, *(layer.state.tobytes() for layer in layers)] == straight(device, layers, kept)
+    assert [y, *(layer.state.tobytes() for layer in layers)] == straight(place, layers, kept)

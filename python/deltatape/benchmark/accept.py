@@ -7,14 +7,10 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-import deltatape
 from deltatape import Device, Stream
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import Shapes
 from deltatape.benchmark.timing import Spread, take_turns
-from deltatape.benchmark.work import place
 from deltatape.cli.demo import default_prompt
 from deltatape.demo.decode import decode
 from deltatape.demo.drafter import prompt_lookup
@@ -22,8 +18,6 @@ from deltatape.demo.hybrid import Hybrid
 from deltatape.verification.inputs import Shape, StepInputs, step_inputs
 
 DRAFT = 7
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -60,26 +54,26 @@ class AcceptResult:
 class Layer:
     """A layer with the inputs of every token to come, its state, and room for snapshots."""
 
-    def __init__(self, device: Device, shape: Shape, seed: int) -> None:
+    def __init__(self, place: Place, shape: Shape, seed: int) -> None:
         made = step_inputs(shape, seed)
-        placed = {each.name: place(device, getattr(made, each.name)) for each in fields(made)}
+        placed = {each.name: place.put(getattr(made, each.name)) for each in fields(made)}
+        self.place = place
         self.inputs = StepInputs(**placed)
-        self.state = device.empty(shape.state)
-        self.snapshots = [device.empty(shape.state) for _ in range(DRAFT + 1)]
+        self.state = place.poisoned(shape.state, "float32")
+        self.snapshots = [place.poisoned(shape.state, "float32") for _ in range(DRAFT + 1)]
 
     def rewind(self) -> None:
         """Go back to the state before the first token."""
-        assert self.inputs.state is not None
-        np.copyto(self.state, self.inputs.state)
+        self.state[...] = self.inputs.state
 
     def record(self, start: int, stop: int, stream: Stream, **options: Any) -> Any:
         """Step over some tokens."""
         *inputs, _ = self.inputs.steps(start, stop).args()
-        return deltatape.ssm_step_record(*inputs, stream=stream, **options)
+        return self.place.functions.ssm_step_record(*inputs, stream=stream, **options)
 
 
 # One round of all layers from a token on: to the bytes held and the last layer's y of what is kept.
-OneRound = Callable[[Sequence[Layer], Round, int, Stream], tuple[int, Array]]
+OneRound = Callable[[Sequence[Layer], Round, int, Stream], tuple[int, list[Any]]]
 
 
 def rounds_of_the_demo(device: Device, tokens: int) -> list[Round]:
@@ -92,42 +86,42 @@ def rounds_of_the_demo(device: Device, tokens: int) -> list[Round]:
         return [Round(each.drafted + 1, len(each.accepted) + 1) for each in decoded]
 
 
-def measure(device: Device, shapes: Shapes) -> tuple[list[Round], list[AcceptResult]]:
+def measure(place: Place, shapes: Shapes) -> tuple[list[Round], list[AcceptResult]]:
     """Time each way along the same sequence, in turns."""
-    rounds = rounds_of_the_demo(device, shapes.tokens)
+    rounds = rounds_of_the_demo(place.device, shapes.tokens)
     total = sum(each.kept for each in rounds)
     cell = shapes.cell._replace(steps=total + DRAFT)
-    layers = [Layer(device, cell, seed) for seed in range(shapes.layers)]
+    layers = [Layer(place, cell, seed) for seed in range(shapes.layers)]
     ways: dict[str, OneRound] = {
         "factored tape": partial(replayed, "factored"),
         "dense tape": partial(replayed, "dense"),
         "snapshot of every step": snapshotted,
     }
-    walks = [partial(walk, one_round, device, layers, rounds) for one_round in ways.values()]
+    walks = [partial(walk, one_round, place, layers, rounds) for one_round in ways.values()]
     taken = take_turns(walks, shapes.seconds)
-    expected = straight(device, layers, total)
+    expected = straight(place, layers, total)
     results = []
     for index, name in enumerate(ways):
         held, y = walks[index]()
-        exact = [y, *(layer.state.tobytes() for layer in layers)] == expected
+        exact = [y, *states(layers)] == expected
         results.append(AcceptResult(name, Spread.of(taken[:, index]), held, exact))
     return rounds, results
 
 
 def walk(
-    one_round: OneRound, device: Device, layers: Sequence[Layer], rounds: Sequence[Round]
+    one_round: OneRound, place: Place, layers: Sequence[Layer], rounds: Sequence[Round]
 ) -> tuple[int, bytes]:
     """Go along all rounds; return the most bytes held, and the last layer's y of what was kept."""
     for layer in layers:
         layer.rewind()
     most, ys, start = 0, [], 0
-    with device.stream() as stream:
+    with place.stream() as stream:
         for each in rounds:
             held, y = one_round(layers, each, start, stream)
             most = max(most, held)
-            ys.append(y)
+            ys += y
             start += each.kept
-    return most, np.concatenate(ys, axis=1).tobytes()
+    return most, b"".join(place.read(y).tobytes() for y in ys)
 
 
 def replayed(
@@ -136,7 +130,7 @@ def replayed(
     each: Round,
     start: int,
     stream: Stream,
-) -> tuple[int, Array]:
+) -> tuple[int, list[Any]]:
     """Record a tape and replay it; a round without drafts goes ahead at once."""
     if each.steps == 1:
         return snapshotted(layers, each, start, stream)
@@ -145,16 +139,17 @@ def replayed(
     made = [record(layer, state=layer.state) for layer in layers]
     stream.wait()
     for layer, (_, _, tape) in zip(layers, made, strict=True):
-        deltatape.ssm_replay(layer.state, tape, each.kept, out=layer.state, stream=stream)
+        replay = layer.place.functions.ssm_replay
+        replay(layer.state, tape, each.kept, out=layer.state, stream=stream)
     stream.wait()
-    return sum(tape.nbytes for _, _, tape in made), made[-1][0][:, : each.kept]
+    return sum(tape.nbytes for _, _, tape in made), [made[-1][0][:, : each.kept]]
 
 
 def snapshotted(
     layers: Sequence[Layer], each: Round, start: int, stream: Stream
-) -> tuple[int, Array]:
+) -> tuple[int, list[Any]]:
     """Keep the state after each step and pick one."""
-    ys: list[Array] = []
+    ys: list[Any] = []
     for layer in layers:
         before = layer.state
         ys = []
@@ -168,13 +163,18 @@ def snapshotted(
         chosen = layer.snapshots[each.kept - 1]
         layer.snapshots[each.kept - 1], layer.state = layer.state, chosen
     held = each.steps * sum(layer.state.nbytes for layer in layers) if each.steps > 1 else 0
-    return held, np.concatenate(ys[: each.kept], axis=1)
+    return held, ys[: each.kept]
 
 
-def straight(device: Device, layers: Sequence[Layer], total: int) -> list[bytes]:
+def straight(place: Place, layers: Sequence[Layer], total: int) -> list[bytes]:
     """Return the last layer's y and all states after every token kept, by one call a layer."""
-    with device.stream() as stream:
+    with place.stream() as stream:
         made = [
             layer.record(0, total, stream, state=layer.inputs.state, tape=None) for layer in layers
         ]
-    return [made[-1][0].tobytes(), *(state.tobytes() for _, state, _ in made)]
+    return [place.read(each).tobytes() for each in (made[-1][0], *(state for _, state, _ in made))]
+
+
+def states(layers: Sequence[Layer]) -> list[bytes]:
+    """Return the layers' states as they are now."""
+    return [layer.place.read(layer.state).tobytes() for layer in layers]

@@ -7,14 +7,13 @@ from functools import partial
 
 import numpy as np
 
-import deltatape
-from deltatape import Device, Stream, reference
+from deltatape import Stream, reference
 from deltatape.benchmark.peers import Peer, inverse_peers
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import Shapes
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Group, Work, from_python, place
+from deltatape.benchmark.work import Array, Group, Work, from_python
 from deltatape.verification import chunk_tri_solve_invert as cases
-from deltatape.verification.case import poisoned
 from deltatape.verification.comparisons import Comparison
 from deltatape.verification.inputs import DTYPES, dtype_of, matrices
 
@@ -27,12 +26,13 @@ GOAL = 1.3
 class Layer:
     """The matrices of a layer, and where their inverses go."""
 
+    place: Place
     a: Array
     out: Array
 
     def __call__(self, stream: Stream) -> None:
         """Enqueue the call."""
-        deltatape.chunk_tri_solve_invert(self.a, out=self.out, stream=stream)
+        self.place.functions.chunk_tri_solve_invert(self.a, out=self.out, stream=stream)
 
 
 def groups(shapes: Shapes) -> list[Group]:
@@ -42,15 +42,15 @@ def groups(shapes: Shapes) -> list[Group]:
     return [[(shapes.matrix, dtype) for dtype in DTYPES]]
 
 
-def headline(device: Device, shapes: Shapes) -> Work:
+def headline(place: Place, shapes: Shapes) -> Work:
     """Build the work that stands for the kernel."""
-    return work(device, shapes.matrix, "float32")
+    return work(place, shapes.matrix, "float32")
 
 
-def work(device: Device, shape: tuple[int, int, int, int], dtype: str) -> Work:
+def work(place: Place, shape: tuple[int, int, int, int], dtype: str) -> Work:
     """Make one call, that reads and writes one dtype."""
-    layer = build(device, shape, dtype)
-    run = from_python(device, [layer])
+    layer = build(place, shape, dtype)
+    run = from_python(place, [layer])
     whole = dtype == "float32"
     return Work(
         kernel=KERNEL,
@@ -61,27 +61,27 @@ def work(device: Device, shape: tuple[int, int, int, int], dtype: str) -> Work:
         moved=layer.a.nbytes + layer.out.nbytes,
         run=run,
         check=partial(check, run, layer),
-        result=lambda: layer.out,
+        result=lambda: place.read(layer.out),
         goal=GOAL if whole else None,
         no_slower_than=None if whole else "float32",
         peers=partial(peers, layer) if whole else list,
     )
 
 
-def build(device: Device, shape: tuple[int, int, int, int], dtype: str) -> Layer:
+def build(place: Place, shape: tuple[int, int, int, int], dtype: str) -> Layer:
     """Build a layer with its arrays in the device's memory."""
     a = np.nan_to_num(matrices(shape)).astype(dtype_of(dtype))
-    return Layer(place(device, a), poisoned(device, shape, a.dtype))
+    return Layer(place, place.put(a), place.poisoned(shape, dtype))
 
 
 def check(run: Run, layer: Layer) -> list[Comparison]:
     """Run once more, and compare the last head of the last sequence with the reference."""
     run()
-    a, got = layer.a[-1:, :, -1:], layer.out[-1:, :, -1:]
+    a, got = (layer.place.read(each[-1:, :, -1:]) for each in (layer.a, layer.out))
     strict, exact = a.astype(np.float32), reference.chunk_tri_solve_invert(a)
     return cases.compare_chunks(*(cases.chunks(each, ()) for each in (strict, exact, got)))
 
 
 def peers(layer: Layer) -> list[Peer]:
     """Return other libraries' inverse, in the same layout."""
-    return inverse_peers(layer.a)
+    return inverse_peers(layer.place.libraries, layer.a)

@@ -44,11 +44,6 @@ class Copy:
             other.result()
 
 
-def copies(layers: int, nbytes: int, threads: int) -> list[Copy]:
-    """Return both ways to copy: by one thread, which is faster for little, and by all of them."""
-    return [Copy(layers, nbytes, count) for count in sorted({1, threads})]
-
-
 def _copy(part: Part) -> None:
     for target, source in part:
         np.copyto(target, source)

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 import deltatape
-from deltatape import Device
-from deltatape.benchmark.peers import LIBRARIES, installed
+from deltatape.benchmark.peers import installed
+from deltatape.benchmark.places import Place
 
 THREADS_BY = ("DELTATAPE_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def describe(device: Device, with_peers: bool) -> dict[str, Any]:
+def describe(place: Place, with_peers: bool) -> dict[str, Any]:
     """Return the machine, the device, versions, and what decides numbers of threads."""
-    libraries = LIBRARIES if with_peers else ()
+    libraries = place.libraries if with_peers else ()
     return {
-        "device": device.info,
+        "device": place.device.info,
         "system": platform.platform(),
         "processors": os.cpu_count(),
         "load": os.getloadavg()[0],
@@ -31,8 +31,3 @@ def describe(device: Device, with_peers: bool) -> dict[str, Any]:
         },
         "environment": {name: os.environ[name] for name in THREADS_BY if name in os.environ},
     }
-
-
-def copy_threads(device: Device) -> int:
-    """Return how many threads the copy may use: the device's, or for a GPU all processors."""
-    return int(device.info["threads"]) or os.cpu_count() or 1

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from deltatape.benchmark.copies import Copy, copies
 from deltatape.benchmark.peers import Peer
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.timing import Spread, take_turns
 from deltatape.benchmark.work import Work
 from deltatape.verification.comparisons import Comparison
@@ -41,7 +41,7 @@ class Result:
     work: Work
     seconds: Spread
     copy_seconds: Spread
-    copy_threads: int
+    copy: str
     ratio: Spread
     beside: Spread | None
     checks: list[Comparison]
@@ -60,52 +60,42 @@ class Result:
         return None if self.beside is None else self.beside.median <= 1.0
 
 
-def measure(group: Sequence[Work], seconds: float, threads: int, with_peers: bool) -> list[Result]:
+def measure(group: Sequence[Work], place: Place, seconds: float, with_peers: bool) -> list[Result]:
     """Time a group.
 
     Parameters
     ----------
     group
         The works that take turns.
+    place
+        Where their arrays lie, and the copies'.
     seconds
         The budget of the group, and again of each work's peers.
-    threads
-        How many threads the copy may use.
     with_peers
         Whether to time other libraries too.
     """
     sizes = sorted({(work.layers, work.moved // 2) for work in group})
-    beside = {size: copies(*size, threads) for size in sizes}
-    ways = [(size, copy) for size in sizes for copy in beside[size]]
-    taken = take_turns([*(work.run for work in group), *(copy for _, copy in ways)], seconds)
-    ours, theirs = taken[:, : len(group)], taken[:, len(group) :]
+    ways = [(size, name, run) for size in sizes for name, run in place.copies(*size).items()]
+    taken = take_turns([*(work.run for work in group), *(run for _, _, run in ways)], seconds)
+    ours, copied = taken[:, : len(group)], taken[:, len(group) :]
     columns = {work.dtypes: ours[:, index] for index, work in enumerate(group)}
     results = []
-    for index, work in enumerate(group):
-        size = (work.layers, work.moved // 2)
-        copy, copied = fastest([(c, theirs[:, i]) for i, (s, c) in enumerate(ways) if s == size])
-        limit = columns[work.no_slower_than] if work.no_slower_than else None
-        checks = work.check()
-        results.append(
-            Result(
-                work,
-                Spread.of(ours[:, index]),
-                Spread.of(copied),
-                copy.threads,
-                Spread.of(ours[:, index] / copied),
-                None if limit is None else Spread.of(ours[:, index] / limit),
-                checks,
-                peer_results(work, seconds) if with_peers else [],
-            )
+    for work in group:
+        size, mine = (work.layers, work.moved // 2), columns[work.dtypes]
+        copy, times = fastest(
+            {name: copied[:, i] for i, (of, name, _) in enumerate(ways) if of == size}
         )
+        other = columns[work.no_slower_than] if work.no_slower_than else None
+        beside = None if other is None else Spread.of(mine / other)
+        ratio, took = Spread.of(mine / times), Spread.of(mine)
+        checks, peers = work.check(), peer_results(work, seconds) if with_peers else []
+        results.append(Result(work, took, Spread.of(times), copy, ratio, beside, checks, peers))
     return results
 
 
-def fastest(
-    ways: Sequence[tuple[Copy, NDArray[np.float64]]],
-) -> tuple[Copy, NDArray[np.float64]]:
+def fastest(ways: dict[str, NDArray[np.float64]]) -> tuple[str, NDArray[np.float64]]:
     """Return the way to copy with the smallest median."""
-    return min(ways, key=lambda way: float(np.median(way[1])))
+    return min(ways.items(), key=lambda way: float(np.median(way[1])))
 
 
 def peer_results(work: Work, seconds: float) -> list[PeerResult]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from deltatape import Device
 from deltatape.benchmark import chunk_tri_solve_invert, ssm_replay, ssm_step_record
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.work import Call
 from deltatape.verification.inputs import Shape
 
@@ -47,28 +48,28 @@ def _in_a_process(device: str, name: str) -> MemoryResult:
     return MemoryResult(name, **json.loads(done.stdout))
 
 
-def record(kind: ssm_step_record.Kind, device: Device, shape: Shape) -> tuple[Call, int]:
+def record(kind: ssm_step_record.Kind, place: Place, shape: Shape) -> tuple[Call, int]:
     """Build a recording that makes its own tape; return it and the bytes of its other arrays."""
-    layer = ssm_step_record.build(device, kind, shape, "float32", 0)
+    layer = ssm_step_record.build(place, kind, shape, "float32", 0)
     layer.tape_out = None
     arrays = [*layer.inputs.args(), layer.y, layer.state_out]
     return layer, sum(array.nbytes for array in arrays)
 
 
-def replay(device: Device, shape: Shape) -> tuple[Call, int]:
+def replay(place: Place, shape: Shape) -> tuple[Call, int]:
     """Build a replay in place; return it and its arrays' bytes."""
-    layer = ssm_replay.build(device, ssm_replay.IN_PLACE, shape, "float32", 0)
+    layer = ssm_replay.build(place, ssm_replay.IN_PLACE, shape, "float32", 0)
     return layer, layer.state.nbytes + layer.tape.nbytes
 
 
-def invert(device: Device, shape: Shape) -> tuple[Call, int]:
+def invert(place: Place, shape: Shape) -> tuple[Call, int]:
     """Build an inverse, for the small shape a small one; return it and its arrays' bytes."""
     matrix = MATRIX if shape == CELL else (1, 64, 2, 16)
-    layer = chunk_tri_solve_invert.build(device, matrix, "float32")
+    layer = chunk_tri_solve_invert.build(place, matrix, "float32")
     return layer, layer.a.nbytes + layer.out.nbytes
 
 
-CALLS: dict[str, Callable[[Device, Shape], tuple[Call, int]]] = {
+CALLS: dict[str, Callable[[Place, Shape], tuple[Call, int]]] = {
     "record, factored tape": partial(record, ssm_step_record.FACTORED),
     "record, dense tape": partial(record, ssm_step_record.DENSE),
     "replay, factored tape, in place": replay,
@@ -81,7 +82,7 @@ def serve(device: str, name: str) -> None:
     with Device(device) as opened, opened.stream() as stream:
         make = CALLS[name]
         for shape in (SMALL, CELL):
-            call, arrays = make(opened, shape)
+            call, arrays = make(Place(opened), shape)
             before = peak(reset=True)
             call(stream)
             stream.wait()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from deltatape import Device
 from deltatape.benchmark import ssm_replay, ssm_step_record
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.timing import Run, Spread, take_turns
 from deltatape.benchmark.work import Call, from_c, from_python
 from deltatape.verification.inputs import Shape
@@ -31,14 +31,14 @@ class OverheadResult:
         return self.seconds.median <= self.goal
 
 
-def measure(device: Device, seconds: float) -> list[OverheadResult]:
+def measure(place: Place, seconds: float) -> list[OverheadResult]:
     """Time both callers of both kernels, in turns."""
-    step = ssm_step_record.build(device, ssm_step_record.DECODE, TINY, "float32", 0)
-    fold = ssm_replay.build(device, ssm_replay.IN_PLACE, TINY, "float32", 0)
+    step = ssm_step_record.build(place, ssm_step_record.DECODE, TINY, "float32", 0)
+    fold = ssm_replay.build(place, ssm_replay.IN_PLACE, TINY, "float32", 0)
     calls: dict[str, Call] = {ssm_step_record.KERNEL: step, ssm_replay.KERNEL: fold}
     callers = {"Python": from_python, "C": from_c}
     ways = [(kernel, caller) for kernel in calls for caller in callers]
-    runs = [callers[caller](device, [calls[kernel]]) for kernel, caller in ways]
+    runs = [callers[caller](place, [calls[kernel]]) for kernel, caller in ways]
     taken = take_turns([partial(_many, run) for run in runs], seconds) / CALLS
     return [
         OverheadResult(kernel, caller, Spread.of(taken[:, index]), GOALS[caller])

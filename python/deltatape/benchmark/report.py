@@ -81,7 +81,7 @@ def _result_as_dict(result: Result, has_goals: bool) -> dict[str, Any]:
         "bytes_moved": work.layers * work.moved,
         "seconds": asdict(result.seconds),
         "copy_seconds": asdict(result.copy_seconds),
-        "copy_threads": result.copy_threads,
+        "copy": result.copy,
         "ratio": asdict(result.ratio),
         "goal": work.goal if has_goals else None,
         "beside_float32": asdict(result.beside) if result.beside else None,

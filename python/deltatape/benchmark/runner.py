@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from deltatape import Device
-from deltatape.benchmark import accept, machine, measure, memory, overhead, threads
+from deltatape.benchmark import accept, measure, memory, overhead, threads
 from deltatape.benchmark.kernels import MODULES
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.report import Report
 from deltatape.benchmark.shapes import SHAPES
 from deltatape.benchmark.work import Group
@@ -18,42 +19,41 @@ STATEFUL = {"ssm_step_record", "ssm_replay"}
 Step = tuple[str, Callable[[], None]]
 
 
-def steps(device: Device, kernels: Sequence[str], report: Report, with_peers: bool) -> list[Step]:
+def steps(place: Place, kernels: Sequence[str], report: Report, with_peers: bool) -> list[Step]:
     """Return the steps that fill the report."""
-    shapes = SHAPES[report.shapes]
+    shapes, device = SHAPES[report.shapes], place.device
     found: list[Step] = [
-        (name, partial(_times, device, report, name, group, with_peers))
+        (name, partial(_times, place, report, name, group, with_peers))
         for name in kernels
         for group in MODULES[name].groups(shapes)
     ]
     if shapes.sweeps:
         return found
-    if device.name == "cpu" and machine.copy_threads(device) > 1:
+    if int(device.info["threads"]) > 1:
         found += [("threads", partial(_threads, device, report, name)) for name in kernels]
     if set(kernels) >= STATEFUL:
-        found.append(("overhead", partial(_overhead, device, report)))
-        found.append(("accepted drafts", partial(_accept, device, report)))
-    found.append(("memory", partial(_memory, device, report)))
+        found.append(("overhead", partial(_overhead, place, report)))
+        found.append(("accepted drafts", partial(_accept, place, report)))
+    if device.name != "cuda":  # whose memory is not the process's
+        found.append(("memory", partial(_memory, device, report)))
     return found
 
 
-def _times(device: Device, report: Report, kernel: str, group: Group, with_peers: bool) -> None:
-    works = [MODULES[kernel].work(device, *arguments) for arguments in group]
-    seconds, threads = SHAPES[report.shapes].seconds, machine.copy_threads(device)
-    report.results += measure.measure(works, seconds, threads, with_peers)
+def _times(place: Place, report: Report, kernel: str, group: Group, with_peers: bool) -> None:
+    works = [MODULES[kernel].work(place, *arguments) for arguments in group]
+    report.results += measure.measure(works, place, SHAPES[report.shapes].seconds, with_peers)
 
 
 def _threads(device: Device, report: Report, kernel: str) -> None:
-    count = machine.copy_threads(device)
-    report.threads.append(threads.measure(device, kernel, report.shapes, count))
+    report.threads.append(threads.measure(device, kernel, report.shapes))
 
 
-def _overhead(device: Device, report: Report) -> None:
-    report.overhead += overhead.measure(device, SHAPES[report.shapes].seconds)
+def _overhead(place: Place, report: Report) -> None:
+    report.overhead += overhead.measure(place, SHAPES[report.shapes].seconds)
 
 
-def _accept(device: Device, report: Report) -> None:
-    report.rounds, report.accept = accept.measure(device, SHAPES[report.shapes])
+def _accept(place: Place, report: Report) -> None:
+    report.rounds, report.accept = accept.measure(place, SHAPES[report.shapes])
 
 
 def _memory(device: Device, report: Report) -> None:

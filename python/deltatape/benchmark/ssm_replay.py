@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
-import deltatape
-from deltatape import DenseTape, Device, FactoredTape, Stream, reference
+from deltatape import DenseTape, FactoredTape, Stream, reference
 from deltatape.benchmark.peers import Peer, replay_peers
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import SYMBOLS, Shapes, layers_for
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Group, Work, from_python, place
+from deltatape.benchmark.work import Array, Group, Work, from_python
 from deltatape.verification import tolerances
-from deltatape.verification.case import poisoned
 from deltatape.verification.comparisons import Comparison, normwise
 from deltatape.verification.inputs import DTYPES, Shape, normal, replay_inputs
 
@@ -26,13 +25,16 @@ KERNEL = "ssm_replay"
 class Layer:
     """A state, a tape that is replayed to its end, and where the new state goes."""
 
+    place: Place
     state: Array
     tape: FactoredTape | DenseTape
     out: Array
 
     def __call__(self, stream: Stream) -> None:
         """Enqueue the call."""
-        deltatape.ssm_replay(self.state, self.tape, self.tape.steps, out=self.out, stream=stream)
+        self.place.functions.ssm_replay(
+            self.state, self.tape, self.tape.steps, out=self.out, stream=stream
+        )
 
 
 @dataclass(frozen=True)
@@ -62,15 +64,15 @@ def groups(shapes: Shapes) -> list[Group]:
     ]
 
 
-def headline(device: Device, shapes: Shapes) -> Work:
+def headline(place: Place, shapes: Shapes) -> Work:
     """Build the work that stands for the kernel."""
-    return work(device, FACTORED, shapes.cell, "float32", shapes.layers)
+    return work(place, FACTORED, shapes.cell, "float32", shapes.layers)
 
 
-def work(device: Device, kind: Kind, shape: Shape, dtype: str, layers: int) -> Work:
+def work(place: Place, kind: Kind, shape: Shape, dtype: str, layers: int) -> Work:
     """Make the same call for each of some layers, whose states and activations have one dtype."""
-    made = [build(device, kind, shape, dtype, seed) for seed in range(layers)]
-    run = from_python(device, made)
+    made = [build(place, kind, shape, dtype, seed) for seed in range(layers)]
+    run = from_python(place, made)
     whole = dtype == "float32"
     read = made[0].tape.nbytes if kind.tape == "dense" else 0
     return Work(
@@ -82,46 +84,46 @@ def work(device: Device, kind: Kind, shape: Shape, dtype: str, layers: int) -> W
         moved=read + made[0].state.nbytes + made[0].out.nbytes,
         run=run,
         check=partial(check, run, made[-1]),
-        result=lambda: made[-1].out,
+        result=lambda: place.read(made[-1].out),
         goal=kind.goal if whole else None,
         no_slower_than=None if whole else "float32",
         peers=partial(peers, made) if whole and kind is FACTORED else list,
     )
 
 
-def build(device: Device, kind: Kind, shape: Shape, dtype: str, seed: int) -> Layer:
+def build(place: Place, kind: Kind, shape: Shape, dtype: str, seed: int) -> Layer:
     """Build a layer with its arrays in the device's memory."""
     made = replay_inputs(shape, seed, dtype, dtype, dtype, columns=kind.tape == "dense")
-    state = place(device, made.state)
-    out = state if kind.in_place else poisoned(device, shape.state, state.dtype)
-    decay = place(device, made.decay)
+    state = place.put(made.state)
+    out = state if kind.in_place else place.poisoned(shape.state, dtype)
+    decay = place.put(made.decay)
     if kind.tape == "dense":
         entries = (shape.batch, shape.steps, *shape.state[1:])
         dbx_log = normal(np.random.default_rng(seed), entries, "float32")
-        return Layer(state, DenseTape(decay, place(device, dbx_log)), out)
+        return Layer(place, state, DenseTape(decay, place.put(dbx_log)), out)
     assert made.scale is not None
-    factors = (place(device, each) for each in (made.scale, made.u, made.v))
-    return Layer(state, FactoredTape(decay, *factors), out)
+    factors = (place.put(each) for each in (made.scale, made.u, made.v))
+    return Layer(place, state, FactoredTape(decay, *factors), out)
 
 
 def check(run: Run, layer: Layer) -> list[Comparison]:
     """Run once more, and compare the last layer's last sequence with the reference."""
-    start = layer.state[-1:].copy()
+    read = layer.place.read
+    start = read(layer.state[-1:])
     run()
     steps = layer.tape.steps
-    exact = reference.ssm_replay(start, last_row(layer.tape), [steps])
-    bound = tolerances.normwise(layer.out.dtype, steps)
-    return [normwise("state", layer.out[-1:], exact, (2, 3), bound)]
+    exact = reference.ssm_replay(start, last_row(layer), [steps])
+    got = read(layer.out[-1:])
+    return [normwise("state", got, exact, (2, 3), tolerances.normwise(got.dtype, steps))]
 
 
-def last_row(tape: FactoredTape | DenseTape) -> FactoredTape | DenseTape:
+def last_row(layer: Layer) -> FactoredTape | DenseTape:
     """Return the tape of the last sequence."""
-    if isinstance(tape, DenseTape):
-        return DenseTape(tape.da_log[-1:], tape.dbx_log[-1:])
-    assert tape.scale is not None
-    return FactoredTape(tape.decay[-1:], tape.scale[-1:], tape.u[-1:], tape.v[-1:])
+    arrays = {each.name: getattr(layer.tape, each.name) for each in fields(layer.tape)}
+    rows = {name: layer.place.read(array[-1:]) for name, array in arrays.items()}
+    return type(layer.tape)(**rows)
 
 
 def peers(layers: list[Layer]) -> list[Peer]:
     """Return other libraries' same fold."""
-    return replay_peers([(layer.state, layer.tape) for layer in layers])
+    return replay_peers(layers[0].place.libraries, [(layer.state, layer.tape) for layer in layers])

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 import deltatape
-from deltatape import Device, Stream
+from deltatape import Stream
 from deltatape.benchmark.peers import Peer, record_peers
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import SYMBOLS, Shapes, layers_for
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python, place
-from deltatape.verification.case import poisoned
+from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
 from deltatape.verification.comparisons import Comparison
 from deltatape.verification.inputs import DTYPES, Shape, StepInputs, step_inputs
 from deltatape.verification.ssm_step_record_checks import Call, compare_state, compare_y
@@ -26,6 +26,7 @@ KERNEL = "ssm_step_record"
 class Layer:
     """One layer's arguments and the memory of its results, all in the device's memory."""
 
+    place: Place
     inputs: StepInputs
     y: Array
     state_out: Array | None
@@ -34,7 +35,7 @@ class Layer:
 
     def __call__(self, stream: Stream) -> None:
         """Enqueue the call."""
-        deltatape.ssm_step_record(
+        self.place.functions.ssm_step_record(
             *self.inputs.args(),
             tape=self.tape,
             advance=self.state_out is not None,
@@ -79,13 +80,13 @@ def groups(shapes: Shapes) -> list[Group]:
     ]
 
 
-def headline(device: Device, shapes: Shapes) -> Work:
+def headline(place: Place, shapes: Shapes) -> Work:
     """Build the work that stands for the kernel."""
-    return work(device, FACTORED, shapes.cell, "float32", shapes.layers)
+    return work(place, FACTORED, shapes.cell, "float32", shapes.layers)
 
 
 def work(
-    device: Device,
+    place: Place,
     kind: Kind,
     shape: Shape,
     dtype: str,
@@ -93,8 +94,8 @@ def work(
     caller: Caller = from_python,
 ) -> Work:
     """Make the same call for each of some layers, whose states and activations have one dtype."""
-    made = [build(device, kind, shape, dtype, seed) for seed in range(layers)]
-    run = caller(device, made)
+    made = [build(place, kind, shape, dtype, seed) for seed in range(layers)]
+    run = caller(place, made)
     whole = dtype == "float32"
     return Work(
         kernel=KERNEL,
@@ -105,36 +106,37 @@ def work(
         moved=moved(made[0]),
         run=run,
         check=partial(check, run, made[-1]),
-        result=partial(getattr, made[-1], "state_out"),
+        result=partial(result, made[-1]),
         goal=kind.goal if whole else None,
         no_slower_than=None if whole else "float32",
         peers=partial(peers, made) if whole and kind in (FACTORED, DECODE_APART) else list,
     )
 
 
-def build(device: Device, kind: Kind, shape: Shape, dtype: str, seed: int) -> Layer:
+def build(place: Place, kind: Kind, shape: Shape, dtype: str, seed: int) -> Layer:
     """Build a layer with its arrays in the device's memory."""
     made = step_inputs(shape, seed, dtype, state=dtype)
-    placed = {each.name: place(device, getattr(made, each.name)) for each in fields(made)}
+    placed = {each.name: place.put(getattr(made, each.name)) for each in fields(made)}
     inputs = StepInputs(**placed)
     assert inputs.state is not None
     outputs: dict[str, Any] = {
-        "apart": lambda: poisoned(device, shape.state, inputs.state.dtype),
+        "apart": lambda: place.poisoned(shape.state, dtype),
         "in place": lambda: inputs.state,
         "nothing": lambda: None,
     }
-    y = poisoned(device, inputs.x.shape, inputs.x.dtype)
-    return Layer(inputs, y, outputs[kind.writes](), kind.tape, dense_tape(device, kind, shape))
+    y = place.poisoned(tuple(inputs.x.shape), dtype)
+    state_out = outputs[kind.writes]()
+    return Layer(place, inputs, y, state_out, kind.tape, dense_tape(place, kind, shape))
 
 
-def dense_tape(device: Device, kind: Kind, shape: Shape) -> tuple[Array, Array] | None:
+def dense_tape(place: Place, kind: Kind, shape: Shape) -> tuple[Array, Array] | None:
     """Return memory for a dense tape; a factored one is left to the call, as it is small."""
     if kind.tape != "dense":
         return None
     rates = (shape.batch, shape.steps, shape.heads)
     return (
-        poisoned(device, (*rates, shape.state_dim), np.float32),
-        poisoned(device, (*rates, shape.head_dim, shape.state_dim), np.float32),
+        place.poisoned((*rates, shape.state_dim), "float32"),
+        place.poisoned((*rates, shape.head_dim, shape.state_dim), "float32"),
     )
 
 
@@ -152,16 +154,21 @@ def moved(layer: Layer) -> int:
 def check(run: Run, layer: Layer) -> list[Comparison]:
     """Run once more, and compare the last layer's last sequence with the reference."""
     last = layer.inputs.row(len(layer.inputs.x) - 1)
-    assert last.state is not None
-    start = replace(last, state=last.state.copy())
+    read = layer.place.read
+    start = StepInputs(**{each.name: read(getattr(last, each.name)) for each in fields(last)})
     run()
-    call = Call(start, np.ones(last.dt.shape[:2], bool), np.zeros(1, bool))
-    found = list(compare_y(call, layer.y[-1:]))
+    call = Call(start, np.ones(start.dt.shape[:2], bool), np.zeros(1, bool))
+    found = list(compare_y(call, read(layer.y[-1:])))
     if layer.state_out is not None:
-        found.append(compare_state(call, layer.state_out[-1:]))
+        found.append(compare_state(call, read(layer.state_out[-1:])))
     return found
+
+
+def result(layer: Layer) -> Array:
+    """Return the state that was written last."""
+    return layer.place.read(layer.state_out)
 
 
 def peers(layers: list[Layer]) -> list[Peer]:
     """Return other libraries' same step, with y and the state as their results."""
-    return record_peers([layer.inputs for layer in layers])
+    return record_peers(layers[0].place.libraries, [layer.inputs for layer in layers])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from deltatape import Device
 from deltatape.benchmark.kernels import MODULES
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import SHAPES
 from deltatape.benchmark.timing import Spread, take_turns
 
@@ -32,8 +33,9 @@ class ThreadsResult:
         return self.faster.median >= GOAL_OF_TWO if self.threads == 2 else None
 
 
-def measure(device: Device, kernel: str, shapes: str, threads: int) -> ThreadsResult:
+def measure(device: Device, kernel: str, shapes: str) -> ThreadsResult:
     """Time the kernel's headline work with one thread and with all."""
+    threads = int(device.info["threads"])
     with (
         _Worker(device.name, kernel, shapes, 1) as one,
         _Worker(device.name, kernel, shapes, threads) as all_of_them,
@@ -71,7 +73,7 @@ class _Worker:
 def serve(device: str, kernel: str, shapes: str) -> None:
     """Run the work once for each line of standard input."""
     with Device(device) as opened:
-        work = MODULES[kernel].headline(opened, SHAPES[shapes])
+        work = MODULES[kernel].headline(Place(opened), SHAPES[shapes])
         for _ in sys.stdin:
             work.run()
             print(flush=True)

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from deltatape import Device, Stream
+from deltatape import Stream
 from deltatape._native import Fields, Kernel
 from deltatape.benchmark.peers import Peer
+from deltatape.benchmark.places import Place
 from deltatape.benchmark.timing import Run
 from deltatape.verification.comparisons import Comparison
 
 Array = NDArray[Any]
 Call = Callable[[Stream], object]
-Caller = Callable[[Device, Sequence[Call]], Run]
+Caller = Callable[[Place, Sequence[Call]], Run]
 
 
 @dataclass(frozen=True)
@@ -77,27 +77,21 @@ class Work:
 Group = list[tuple[Any, ...]]
 
 
-def place(device: Device, array: Array) -> Array:
-    """Return the same array in the device's memory."""
-    placed = device.empty(array.shape, array.dtype)
-    np.copyto(placed, array)
-    return placed
-
-
-def from_python(device: Device, calls: Sequence[Call]) -> Run:
+def from_python(place: Place, calls: Sequence[Call]) -> Run:
     """Make the calls by the Python functions."""
-    return partial(_enqueue, device.stream(), calls)
+    return partial(_enqueue, place, place.stream(), calls)
 
 
-def _enqueue(stream: Stream, calls: Sequence[Call]) -> None:
+def _enqueue(place: Place, stream: Stream, calls: Sequence[Call]) -> None:
     for call in calls:
         call(stream)
     stream.wait()
+    place.finish()
 
 
-def from_c(device: Device, calls: Sequence[Call]) -> Run:
+def from_c(place: Place, calls: Sequence[Call]) -> Run:
     """Make the same calls with argument structs that are ready, as a C caller has them."""
-    stream = _Preparing(device)
+    stream = _Preparing(place)
     for call in calls:
         call(stream)
     return stream.repeat
@@ -106,8 +100,9 @@ def from_c(device: Device, calls: Sequence[Call]) -> Run:
 class _Preparing(Stream):
     """Keeps calls ready instead of making them."""
 
-    def __init__(self, device: Device) -> None:
-        super().__init__(device)
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.device, **place.stream_options)
+        self._place = place
         self._ready: list[Run] = []
 
     def _run(self, kernel: Kernel, fields: Fields) -> None:
@@ -118,3 +113,4 @@ class _Preparing(Stream):
         for call in self._ready:
             call()
         self.wait()
+        self._place.finish()

@@ -11,6 +11,7 @@ from typing import Any
 from deltatape import Device, verification
 from deltatape.benchmark import machine, plot
 from deltatape.benchmark.kernels import MODULES
+from deltatape.benchmark.places import place_of
 from deltatape.benchmark.report import Report
 from deltatape.benchmark.runner import steps
 from deltatape.benchmark.shapes import SHAPES
@@ -42,8 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
         verified = verify_first(device, kernels)
         if not verified:
             return 1
-        report = Report(machine.describe(device, with_peers), arguments.shapes, verified)
-        for _, step in progress(steps(device, kernels, report, with_peers)):
+        place = place_of(device)
+        report = Report(machine.describe(place, with_peers), arguments.shapes, verified)
+        for _, step in progress(steps(place, kernels, report, with_peers)):
             step()
     publish(report, arguments)
     return 0 if report.correct else 1

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
-
-# One module for each, in the order of the report.
-LIBRARIES = ("numpy", "scipy", "torch", "mlx")
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,8 @@ def installed(library: str) -> str | None:
         return str(importlib.import_module(f"{library}.core").__version__)
 
 
-def _peers(work: str, *given: Any) -> list[Peer]:
-    return [peer for library in LIBRARIES for peer in _of_library(library, work, *given)]
+def _peers(work: str, libraries: Sequence[str], *given: Any) -> list[Peer]:
+    return [peer for library in libraries for peer in _of_library(library, work, *given)]
 
 
 def _of_library(library: str, work: str, *given: Any) -> Iterator[Peer]:

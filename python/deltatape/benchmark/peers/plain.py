@@ -85,17 +85,21 @@ class Layers:
     def state(self) -> NDArray[Any]:
         """Return the last layer's state [B,H,Dh,Ds]."""
         last = self._results[-1]
-        state = np.asarray(last[1] if isinstance(last, tuple) else last)
+        state = _on_host(last[1] if isinstance(last, tuple) else last)
         batch, groups, heads, *rest = state.shape
         return state.reshape(batch, groups * heads, *rest)
 
     def inverse(self) -> NDArray[Any]:
         """Return the last inverse, in our layout."""
-        return np.asarray(self._results[-1])
+        return _on_host(self._results[-1])
 
     def as_peer(self, name: str, note: str = "", inverse: bool = False) -> Peer:
         """Return the line of the report."""
         return Peer(name, self.run, self.inverse if inverse else self.state, note)
+
+
+def _on_host(array: Any) -> NDArray[Any]:
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def nothing(_: object) -> None:

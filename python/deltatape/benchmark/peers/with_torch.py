@@ -1,4 +1,4 @@
-"""torch on the CPU, eager and compiled."""
+"""torch, eager and compiled, on the processor or on the GPU that holds the arrays."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from numpy.typing import NDArray
-
 from deltatape.benchmark.peers import Peer
 from deltatape.benchmark.peers.plain import (
     Layers,
     blocks,
     fold,
     fold_arrays,
-    nothing,
     step,
     step_arrays,
     unblocked,
@@ -27,21 +24,21 @@ torch: Any = importlib.import_module("torch")
 
 def record(layers: list[StepInputs]) -> Iterator[Peer]:
     """Write the formula out step by step."""
-    arrays = [step_arrays(each, torch.from_numpy) for each in layers]
+    arrays = [step_arrays(each, _tensor) for each in layers]
     for name, function in _both(partial(step, torch)):
-        yield Layers(function, arrays, nothing).as_peer(name, "no tape")
+        yield Layers(function, arrays, finish).as_peer(name, "no tape")
 
 
-def replay(layers: list[tuple[NDArray[Any], Any]]) -> Iterator[Peer]:
+def replay(layers: list[tuple[Any, Any]]) -> Iterator[Peer]:
     """Write the formula out entry by entry."""
-    arrays = [fold_arrays(*each, torch.from_numpy) for each in layers]
+    arrays = [fold_arrays(*each, _tensor) for each in layers]
     for name, function in _both(fold):
-        yield Layers(function, arrays, nothing).as_peer(name)
+        yield Layers(function, arrays, finish).as_peer(name)
 
 
-def invert(a: NDArray[Any]) -> Iterator[Peer]:
+def invert(a: Any) -> Iterator[Peer]:
     """Solve with the identity on the right."""
-    layers = Layers(_solve, [(torch.from_numpy(a),)], nothing)
+    layers = Layers(_solve, [(_tensor(a),)], finish)
     yield layers.as_peer("torch solve_triangular", inverse=True)
 
 
@@ -55,6 +52,16 @@ def _without_gradients(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _solve(a: Any) -> Any:
-    identity = torch.eye(a.shape[-1], dtype=a.dtype)
+    identity = torch.eye(a.shape[-1], dtype=a.dtype, device=a.device)
     inverse = torch.linalg.solve_triangular(blocks(a), identity, upper=False, unitriangular=True)
     return unblocked(inverse, a).contiguous()
+
+
+def _tensor(array: Any) -> Any:
+    return array if isinstance(array, torch.Tensor) else torch.from_numpy(array)
+
+
+def finish(_: object) -> None:
+    """Wait for the GPU, if one is used."""
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
