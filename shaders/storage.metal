@@ -80,6 +80,10 @@ inline float4 storable(device const T* to, float4 v) {
   return v;
 }
 
+inline void put4_plain(device float* p, float4 v) { *(device float4*)p = v; }
+inline void put4_plain(device half* p, float4 v) { *(device half4*)p = half4(v); }
+inline void put4_plain(device bf16* p, float4 v) { put4(p, v); }
+
 // One column of a row, 0 past its end.
 template <uint Columns, typename T>
 inline float get_column(device const T* row, uint at) {
@@ -110,5 +114,18 @@ inline void put_columns(device T* row, uint at, float4 v) {
   put_column<Columns>(row, at + 1, v.y);
   put_column<Columns>(row, at + 2, v.z);
   put_column<Columns>(row, at + 3, v.w);
+#endif
+}
+
+// The same without the care for a NaN's bits.
+template <typename T>
+inline void put_columns_plain(device T* row, uint at, float4 v) {
+#if ALIGNED
+  put4_plain(row + at, v);
+#else
+  put_plain(row + at, v.x);
+  put_plain(row + at + 1, v.y);
+  put_plain(row + at + 2, v.z);
+  put_plain(row + at + 3, v.w);
 #endif
 }

@@ -60,7 +60,7 @@ std::optional<Address> Arguments::reach(const dtape_span &span, const char *name
 }
 
 Address Arguments::read(const dtape_span &span, const char *name) {
-  if (is_empty(span)) return 0;
+  if (is_empty(span)) return gpu_.nothing();
   if (const std::optional<Address> there = reach(span, name, false)) return *there;
   const uint64_t bytes = static_cast<uint64_t>(span.bytes);
   const Address staged = scratch(bytes);
@@ -69,7 +69,7 @@ Address Arguments::read(const dtape_span &span, const char *name) {
 }
 
 Address Arguments::write(const dtape_span &span, const char *name) {
-  if (is_empty(span)) return 0;
+  if (is_empty(span)) return gpu_.nothing();
   if (const std::optional<Address> there = reach(span, name, true)) return *there;
   const uint64_t bytes = static_cast<uint64_t>(span.bytes);
   const Address staged = scratch(bytes);

@@ -40,13 +40,14 @@ class Arguments {
   Arguments(const Arguments &) = delete;
   Arguments &operator=(const Arguments &) = delete;
 
-  // Where the GPU finds an array; 0 for an absent or empty one.
+  // Where the GPU finds an array.
   Address read(const dtape_span &span, const char *name);
   Address write(const dtape_span &span, const char *name);
 
   // The same without copies: nothing if the GPU does not reach the memory.
   std::optional<Address> reach(const dtape_span &span, const char *name, bool written);
 
+  Address nothing() const { return gpu_.nothing(); }
   // Memory of the GPU for as long as the call's work takes.
   Address scratch(uint64_t bytes);
   void copy_in(Address to, uint64_t from, uint64_t bytes) const;

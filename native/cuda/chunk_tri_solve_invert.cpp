@@ -36,12 +36,12 @@ struct Inverse {
                           : static_cast<int64_t>(ragged.size()) / 2;
   }
 
-  Variant variant(Address a) const {
+  Variant variant(Address a, Address a_inv) const {
     const size_t table = std::min(ragged.size(), kMostInTable);
     Variant variant("chunk_tri_solve_invert", kThreads, table_room(table));
     variant.set("BT", static_cast<int>(r.chunk));
     variant.set("CHUNKS", !ragged.empty());
-    variant.set("ALIGNED", is_aligned(a, r.a.dtype));
+    variant.set("ALIGNED", is_aligned(a, r.a.dtype) && is_aligned(a_inv, r.a_inv.dtype));
     variant.set("A_TYPE", type_name(r.a.dtype));
     variant.set("A_INV_TYPE", type_name(r.a_inv.dtype));
     return variant;
@@ -68,7 +68,7 @@ struct Inverse {
 
   void run(Stream &stream, Arguments &arguments) const {
     const Address a = arguments.read(r.a, "a"), a_inv = arguments.write(r.a_inv, "a_inv");
-    const Variant variant = this->variant(a);
+    const Variant variant = this->variant(a, a_inv);
     const int64_t width = ragged.empty() ? chunks() : static_cast<int64_t>(kMostInTable / 2);
     const uint64_t sequence = static_cast<uint64_t>(r.steps * r.heads * r.chunk);
     for (int64_t b = 0; b < r.batch; b += Launch::kMostGroups) {

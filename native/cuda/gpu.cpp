@@ -19,6 +19,9 @@ Gpu::Gpu(int ordinal, Context context, const std::string &architecture)
   char name[128] = {};
   driver().cuDeviceGetName(name, sizeof name, ordinal);
   name_ = name;
+  const Current current(context);
+  uint64_t size = 0;
+  nothing_ = memory_.scratch().take(1, size);
 }
 
 Gpu *Gpu::make(int ordinal) {

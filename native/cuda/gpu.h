@@ -26,6 +26,8 @@ class Gpu {
   const std::string &architecture() const { return architecture_; }
   Kernels &kernels() { return kernels_; }
   Memory &memory() { return memory_; }
+  // Stands for absent and empty arrays, whose first element kernels may look at.
+  Address nothing() const { return nothing_; }
 
   // Runs `body` with the context current, and the caller's again after it. Once a GPU is lost,
   // everything fails with the first reason.
@@ -64,6 +66,7 @@ class Gpu {
   std::string name_;
   Kernels kernels_;
   Memory memory_;
+  Address nothing_ = 0;
   std::mutex loss_lock_;
   std::optional<Failure> loss_;
 };

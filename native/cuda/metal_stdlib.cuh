@@ -33,6 +33,7 @@ struct alignas(4 * sizeof(T)) vec<T, 4> {
   vec(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
   template <class U>
   explicit vec(vec<U, 4> v) : x(T(v.x)), y(T(v.y)), z(T(v.z)), w(T(v.w)) {}
+  T& operator[](uint i) { return (&x)[i]; }
 };
 
 // The compiler's own: functions of the same types beside them would be ambiguous.

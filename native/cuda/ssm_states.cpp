@@ -23,7 +23,10 @@ SsmStates::SsmStates(const dtape_span &span, const dtape_ssm_shape &shape, int64
 SsmStates SsmStates::read(const dtape_span &span, const dtape_ssm_shape &shape,
                           const std::vector<bool> &has, Arguments &arguments) {
   SsmStates states(span, shape, shape.state_stride, &has);
-  if (states.is_nothing()) return states;
+  if (states.is_nothing()) {
+    states.address_ = arguments.nothing();
+    return states;
+  }
   if (const std::optional<Address> there = arguments.reach(span, "state", false)) {
     states.address_ = *there;
     return states;
@@ -40,7 +43,10 @@ SsmStates SsmStates::read(const dtape_span &span, const dtape_ssm_shape &shape,
 SsmStates SsmStates::write(const dtape_span &span, const dtape_ssm_shape &shape,
                            Arguments &arguments) {
   SsmStates states(span, shape, shape.state_out_stride, nullptr);
-  if (states.is_nothing()) return states;
+  if (states.is_nothing()) {
+    states.address_ = arguments.nothing();
+    return states;
+  }
   if (const std::optional<Address> there = arguments.reach(span, "state_out", true)) {
     states.address_ = *there;
     return states;

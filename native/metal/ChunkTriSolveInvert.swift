@@ -72,7 +72,7 @@ struct ChunkTriSolveInvert {
   }
 
   private func variant(table: Bool) -> Variant {
-    let aligned = request.a.isAligned
+    let aligned = request.a.isAligned && request.a_inv.isAligned
     return Variant(
       "chunk_tri_solve_invert", threads: ChunkTriSolveInvert.threads,
       [
