@@ -8,36 +8,6 @@
 // there; SEQUENCES, whether that table is. decay_out is da_log of a dense tape. Bytes depend on
 // LANES (those of y) and on no other of these numbers.
 
-#define NONE 0
-#define FACTORED 1
-#define DENSE 2
-
-// Sums N values over LANES lanes; a lane keeps value part * N / LANES (and those after it, if N is
-// more than LANES).
-template <uint N>
-inline void sum_over_lanes(thread float* v, uint part) {
-#pragma unroll
-  for (uint w = LANES / 2; w > 0; w /= 2) {
-    const uint kept = N * w / LANES;
-    const bool upper = (part & w) != 0;
-    if (kept == 0) v[0] += simd_shuffle_xor(v[0], w);
-#pragma unroll
-    for (uint i = 0; i < kept; ++i) {
-      const float mine = upper ? v[i + kept] : v[i], other = upper ? v[i] : v[i + kept];
-      v[i] = mine + simd_shuffle_xor(other, w);
-    }
-  }
-}
-
-// sum + s . c, columns past the row's end left out.
-inline float dot_columns(float4 s, float4 c, uint at, float sum) {
-  sum = fma(s.x, c.x, sum);
-  if (WHOLE || at + 1 < DS) sum = fma(s.y, c.y, sum);
-  if (WHOLE || at + 2 < DS) sum = fma(s.z, c.z, sum);
-  if (WHOLE || at + 3 < DS) sum = fma(s.w, c.w, sum);
-  return sum;
-}
-
 [[max_total_threads_per_threadgroup(THREADS)]]
 kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
                             device const A_LOG_TYPE* a_log [[buffer(1)]],
@@ -90,20 +60,19 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
 #if HAS_D
   const float through = get(d + head);
 #endif
-  const uint last_row = p.rows == 0 ? 0u : p.rows - 1;
-  const uint wide = p.heads * p.rows, narrow = p.groups * DS;
+  const uint wide = p.heads * p.rows;
   for (uint begin = p.begin; begin < p.end; begin += CHUNK) {
     const uint left = min(p.end - begin, uint(CHUNK));
     const ulong time = ulong(sequence) * p.steps + begin;
+    const ulong shared = (time * p.groups + head / (p.heads / p.groups)) * DS;
     device const ACTIVATION* xs = x + (time * p.heads + head) * p.rows;
     device ACTIVATION* ys = y + (time * p.heads + head) * p.rows;
-    device const ACTIVATION* bs = b + (time * p.groups + head / (p.heads / p.groups)) * DS;
-    device const ACTIVATION* cs = c + (time * p.groups + head / (p.heads / p.groups)) * DS;
 
 #if STAGED
     if (begin > p.begin) threadgroup_barrier(mem_flags::mem_threadgroup);
 #endif
-    // Of step begin + lane. Where scale is 0, s becomes decay * s + -0.0, which is decay * s.
+    // Of step begin + lane. Where scale is 0, s becomes decay * s + -0.0, which is decay * s: x and
+    // b do not count.
     float scale = 0.0f, decay = 1.0f;
     if (lane < left) {
       const ulong at = (time + lane) * p.heads + head;
@@ -122,82 +91,55 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
     }
 #if STAGED
     if (simdgroup == 0 && lane < left) tile_decay[lane] = decay;
-    for (uint t = simdgroup; t < left; t += THREADS / 32) {
-      const float by = simd_shuffle(scale, t);
-      for (uint e = lane; e < QUADS; e += 32) {
-        const float4 bv = get_columns<DS, WHOLE>(bs + t * narrow, e * 4);
-        tile_b[t * QUADS + e] = by == 0.0f ? float4(1.0f) : bv;
-        tile_c[t * QUADS + e] = get_columns<DS, WHOLE>(cs + t * narrow, e * 4);
-      }
-      for (uint e = lane; e < TILE; e += 32) {
-        const float xt = get(xs + t * wide + min(tile + e, last_row));
-        tile_u[t * TILE + e] = by == 0.0f ? -0.0f : xt * by;
-      }
-    }
+    stage(tile_b, tile_c, tile_u, b + shared, c + shared, xs, scale, left, tile, p, lane,
+          simdgroup);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 #else
     scale = simd_shuffle(scale, 0);
     decay = simd_shuffle(decay, 0);
 #endif
 #if TAPE == DENSE
-    if (group.y == 0) {
-      for (uint t = simdgroup; t < left; t += THREADS / 32) {
+    for (uint t = simdgroup; group.y == 0 && t < left; t += THREADS / 32) {
 #if STAGED
-        decay = tile_decay[t];
+      decay = tile_decay[t];
 #endif
-        device float* columns = decay_out + ((time + t) * p.heads + head) * DS;
-        for (uint e = lane; e < DS; e += 32) put(columns + e, decay);
-      }
+      device float* columns = decay_out + ((time + t) * p.heads + head) * DS;
+      for (uint e = lane; e < DS; e += 32) put(columns + e, decay);
     }
 #endif
 
     for (uint t = 0; t < left; t += STEPS) {
       float sum[sums];
 #pragma unroll
+      for (uint j = 0; j < sums; ++j) sum[j] = 0.0f;
+#pragma unroll
       for (uint j = 0; j < STEPS; ++j) {
-#pragma unroll
-        for (uint r = 0; r < ROWS; ++r) sum[j * ROWS + r] = 0.0f;
-        if (t + j < left) {
-#if TAPE == DENSE
-          device DBX_TYPE* dbx = dbx_out + ((time + t + j) * p.heads + head) * p.rows * DS;
-#endif
-          float u[ROWS];
-#pragma unroll
-          for (uint r = 0; r < ROWS; ++r) {
+        if (t + j >= left) continue;
+        const ulong series = (time + t + j) * p.heads + head;
+        float u[ROWS];
 #if STAGED
-            u[r] = tile_u[(t + j) * TILE + in_tile + r * APART];
+        decay = tile_decay[t + j];
+#endif
+#pragma unroll
+        for (uint r = 0; r < ROWS; ++r) {
+#if STAGED
+          u[r] = tile_u[(t + j) * TILE + in_tile + r * APART];
 #else
-            u[r] = scale == 0.0f ? -0.0f : get(xs + row_of(place, r)) * scale;
+          u[r] = scale == 0.0f ? -0.0f : get(xs + row_of(place, r)) * scale;
 #endif
-          }
-#if STAGED
-          decay = tile_decay[t + j];
-#endif
+        }
 #pragma unroll
-          for (uint i = 0; i < VECTORS; ++i) {
-            const uint at = column_of(place, i);
+        for (uint i = 0; i < VECTORS; ++i) {
 #if STAGED
-            const float4 bv = tile_b[(t + j) * QUADS + at / 4];
-            const float4 cv = tile_c[(t + j) * QUADS + at / 4];
+          const uint quad = (t + j) * QUADS + i * LANES + place.part;
+          const float4 bt = tile_b[quad], ct = tile_c[quad];
 #else
-            const float4 cv = get_columns<DS, WHOLE>(cs, at);
-            float4 bv = get_columns<DS, WHOLE>(bs, at);
-            if (scale == 0.0f) bv = float4(1.0f);
+          const uint at = column_of(place, i);
+          const float4 ct = get_columns<DS, WHOLE>(c + shared, at);
+          float4 bt = get_columns<DS, WHOLE>(b + shared, at);
+          if (scale == 0.0f) bt = float4(1.0f);
 #endif
-#pragma unroll
-            for (uint r = 0; r < ROWS; ++r) {
-              const float4 w = outer(u[r], bv);
-              s.at[r][i] = fold(float4(decay), s.at[r][i], w);
-              if (WHOLE || at < DS) {
-                sum[j * ROWS + r] = dot_columns(s.at[r][i], cv, at, sum[j * ROWS + r]);
-              }
-#if TAPE == DENSE
-              if (exists(place, r)) {
-                put_columns<DS, WHOLE>(dbx + ulong(row_of(place, r)) * DS, at, storable(dbx, w));
-              }
-#endif
-            }
-          }
+          advance(s, i, decay, u, bt, ct, sum + j * ROWS, dbx_out + series * p.rows * DS, place);
         }
       }
       sum_over_lanes<sums>(sum, place.part);

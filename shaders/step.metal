@@ -1,0 +1,89 @@
+// The pieces of a step: what ssm_step_record.metal, whose macros these are, is made of.
+
+#define NONE 0
+#define FACTORED 1
+#define DENSE 2
+
+// Sums N values over LANES lanes; a lane keeps value part * N / LANES (and those after it, if N is
+// more than LANES).
+template <uint N>
+inline void sum_over_lanes(thread float* v, uint part) {
+#pragma unroll
+  for (uint w = LANES / 2; w > 0; w /= 2) {
+    const uint kept = N * w / LANES;
+    const bool upper = (part & w) != 0;
+    if (kept == 0) v[0] += simd_shuffle_xor(v[0], w);
+#pragma unroll
+    for (uint i = 0; i < kept; ++i) {
+      const float mine = upper ? v[i + kept] : v[i], other = upper ? v[i] : v[i + kept];
+      v[i] = mine + simd_shuffle_xor(other, w);
+    }
+  }
+}
+
+// sum + s . c, without what lies past the row's end.
+inline float dot_columns(float4 s, float4 c, uint at, float sum) {
+  sum = fma(s.x, c.x, sum);
+  if (WHOLE || at + 1 < DS) sum = fma(s.y, c.y, sum);
+  if (WHOLE || at + 2 < DS) sum = fma(s.z, c.z, sum);
+  if (WHOLE || at + 3 < DS) sum = fma(s.w, c.w, sum);
+  return sum;
+}
+
+// One step of four columns of a lane's rows. sum receives what they add to y, dbx their part of a
+// dense tape.
+inline void advance(thread lane_state& s,
+                    uint i,
+                    float decay,
+                    thread const float* u,
+                    float4 b,
+                    float4 c,
+                    thread float* sum,
+                    device DBX_TYPE* dbx,
+                    lane_place p) {
+  const uint at = column_of(p, i);
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+    const float4 w = outer(u[r], b);
+    s.at[r][i] = fold(float4(decay), s.at[r][i], w);
+    if (WHOLE || at < DS) sum[r] = dot_columns(s.at[r][i], c, at, sum[r]);
+#if TAPE == DENSE
+    if (exists(p, r)) put_columns<DS, WHOLE>(dbx + ulong(row_of(p, r)) * DS, at, w);
+#endif
+  }
+}
+
+#if STAGED
+// A chunk's b, c and u in threadgroup memory, by the simdgroup's steps in turn; `scale` is that of
+// step `lane`. Tiles are "threadgroup float4*" and "threadgroup float*".
+template <typename Quads, typename Floats>
+inline void stage(Quads tile_b,
+                  Quads tile_c,
+                  Floats tile_u,
+                  device const ACTIVATION* b,
+                  device const ACTIVATION* c,
+                  device const ACTIVATION* x,
+                  float scale,
+                  uint left,
+                  uint first_row,
+                  constant ssm_params& p,
+                  uint lane,
+                  uint simdgroup) {
+  const uint last_row = p.rows == 0 ? 0u : p.rows - 1;
+  for (uint t = simdgroup; t < left; t += THREADS / 32) {
+    const float by = simd_shuffle(scale, t);
+    device const ACTIVATION* bs = b + t * (p.groups * DS);
+    device const ACTIVATION* cs = c + t * (p.groups * DS);
+    for (uint e = lane; e < QUADS; e += 32) {
+      const float4 bt = get_columns<DS, WHOLE>(bs, e * 4);
+      tile_b[t * QUADS + e] = by == 0.0f ? float4(1.0f) : bt;
+      tile_c[t * QUADS + e] = get_columns<DS, WHOLE>(cs, e * 4);
+    }
+    device const ACTIVATION* xs = x + t * (p.heads * p.rows);
+    for (uint e = lane; e < TILE; e += 32) {
+      const float xt = get(xs + min(first_row + e, last_row));
+      tile_u[t * TILE + e] = by == 0.0f ? -0.0f : xt * by;
+    }
+  }
+}
+#endif
