@@ -28,7 +28,7 @@ MISTAKES = {
     "missing kernel": ("ssm_replay_dense", "kernel void", "inline void"),
     "tile of 33 KiB": ("ssm_replay", "tile_u[CHUNK * TILE]", "tile_u[8448]"),
     "double": ("exponential", "12582912.0f;", "12582912.0;"),
-    "pointer without a space": ("ssm_step_record", "thread float* v", "float* v"),
+    "pointer without a space": ("step", "thread float* v", "float* v"),
 }  # fmt: skip
 UNBOUND = {"ssm_step_record": 6, "ssm_replay": 3, "chunk_tri_solve_invert": 1}
 RACES = {
