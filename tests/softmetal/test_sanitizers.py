@@ -37,7 +37,7 @@ MISTAKES = {
     ),
 }  # fmt: skip
 
-# Every group writes the same elements, on either side of a barrier.
+# The first group and the last write the same elements, and a barrier joins the threads of each.
 SHARED = """
 import sys
 import numpy as np
@@ -46,11 +46,11 @@ source = '''
 kernel void f(device float* a [[buffer(0)]], uint3 group [[threadgroup_position_in_grid]],
               uint index [[thread_index_in_threadgroup]]) {
   metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-  a[index] = float(group.x);
+  a[index + group.x % APART * 512] = float(group.x);
 }'''
-(kernel,) = Engine().compile(source)
-threads = int(sys.argv[1])
-kernel(2, threads, np.zeros(threads, np.float32))
+threads, apart = map(int, sys.argv[1:])
+(kernel,) = Engine().compile(source, [f"APART={apart}"])
+kernel(apart + 1, threads, np.zeros(512 * apart, np.float32))
 """
 
 
@@ -76,8 +76,12 @@ def test_a_right_kernel_is_clean(kind: str, schedule: str) -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES[:3])
-@pytest.mark.parametrize("threads", ["64", "128", "256", "512"])
-def test_groups_larger_than_the_sanitizer_has_clocks_race_too(threads: str, schedule: str) -> None:
-    ended = child(SHARED, {**sanitizer("tsan"), "SOFTMETAL_SCHEDULE": schedule}, threads)
+@pytest.mark.parametrize("apart", ["1", "2", "12"])
+@pytest.mark.parametrize("threads", ["64", "256", "512"])
+def test_groups_larger_than_the_sanitizer_has_clocks_race_too(
+    threads: str, apart: str, schedule: str
+) -> None:
+    environment = {**sanitizer("tsan"), "SOFTMETAL_SCHEDULE": schedule, "SOFTMETAL_THREADS": "1"}
+    ended = child(SHARED, environment, threads, apart)
     assert ended.returncode == 66
     assert "data race" in ended.stderr

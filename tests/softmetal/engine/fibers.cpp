@@ -56,6 +56,8 @@ constexpr size_t guard_bytes = 4096;
 // groups for done. Above this number, lanes of a simdgroup share a thread of TSan's: neighbours or
 // distant ones.
 constexpr uint32_t most_tsan_threads = 64;
+// It reports a race only while it remembers both threads, and takes some 8000.
+constexpr size_t most_ended = 2048;
 constexpr uint32_t simdgroup_width = 32;
 constexpr unsigned no_sync = 1;  // __tsan_switch_to_fiber_no_sync
 
@@ -71,7 +73,10 @@ char *pages(size_t bytes) {
 
 bool under_tsan() { return __tsan_create_fiber != nullptr; }
 
-Fibers::~Fibers() { release(); }
+Fibers::~Fibers() {
+  forget(0);
+  release();
+}
 
 void Fibers::release() {
   if (stacks_) munmap(stacks_, stack_count_ * stack_bytes);
@@ -158,9 +163,14 @@ void Fibers::enter() {
 
 void Fibers::finish() {
   if (!under_tsan()) return;
-  for (void *thread : tsan_threads_) __tsan_destroy_fiber(thread);
+  ended_.insert(ended_.end(), tsan_threads_.begin(), tsan_threads_.end());
   tsan_threads_.clear();
+  forget(most_ended);
   release();
+}
+
+void Fibers::forget(size_t most) {
+  for (; ended_.size() > most; ended_.pop_front()) __tsan_destroy_fiber(ended_.front());
 }
 
 }  // namespace softmetal

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace softmetal {
@@ -45,11 +46,14 @@ class Fibers {
   void release();
   void start_tsan_threads(uint32_t count);
   uint32_t tsan_thread(uint32_t fiber) const;
+  // Ended threads but the last `most`.
+  void forget(size_t most);
 
   void (*body_)(uint32_t);
   const bool neighbours_;
   std::vector<Fiber> fibers_;
   std::vector<void *> tsan_threads_;
+  std::deque<void *> ended_;
   uint32_t tsan_lanes_ = 0;  // of a simdgroup
   uint32_t current_ = 0;
   char *stacks_ = nullptr;
