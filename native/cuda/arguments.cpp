@@ -42,12 +42,13 @@ std::optional<Address> Arguments::reach(const dtape_span &span, const char *name
   }
   const Facts facts = facts_of(begin);
   const bool on_gpu = facts.type == kDeviceMemory || facts.managed != 0;
-  if (!on_gpu && !(facts.type == kHostMemory &&
-                   lies_in_registered_memory(facts, begin + bytes - 1))) {
+  if (!on_gpu &&
+      !(facts.type == kHostMemory && lies_in_registered_memory(facts, begin + bytes - 1))) {
     if (!in_place_) return std::nullopt;
     throw Failure(DTAPE_INVALID_ARGUMENT,
-                  std::string(name) + ": expected memory that the GPU reaches, as the stream is "
-                                      "the caller's, got other memory");
+                  std::string(name) +
+                      ": expected memory that the GPU reaches, as the stream is "
+                      "the caller's, got other memory");
   }
   if (on_gpu && facts.managed == 0 && facts.ordinal != gpu_.ordinal()) {
     throw Failure(DTAPE_INVALID_ARGUMENT,

@@ -1,5 +1,5 @@
-// The arrays of one call as the GPU sees them. Memory that the GPU reaches is used in place: its own
-// and managed memory, registered and the library's own memory of the processor. Other memory is
+// The arrays of one call as the GPU sees them. Memory that the GPU reaches is used in place: its
+// own and managed memory, registered and the library's own memory of the processor. Other memory is
 // copied, in at once and back once the work is done.
 #ifndef DTAPE_CUDA_ARGUMENTS_H
 #define DTAPE_CUDA_ARGUMENTS_H

@@ -51,9 +51,11 @@ struct Inverse {
   Launch launch(const Variant &variant, Address a, Address a_inv, int64_t first, int64_t count,
                 int64_t sequences) const {
     const int64_t heads_a_group = kThreads / r.chunk;
-    Launch made = {variant, static_cast<unsigned>(count),
+    Launch made = {variant,
+                   static_cast<unsigned>(count),
                    static_cast<unsigned>((r.heads + heads_a_group - 1) / heads_a_group),
-                   static_cast<unsigned>(sequences), {}};
+                   static_cast<unsigned>(sequences),
+                   {}};
     made.arguments.put(a);
     made.arguments.put(a_inv);
     made.arguments.put(chunk_tri_solve_invert_params{
@@ -100,8 +102,7 @@ void chunk_tri_solve_invert(Stream &stream, const dtape_chunk_tri_solve_invert_r
   require_countable("heads", r.heads, Launch::kMostGroups * (kThreads / r.chunk));
   if (r.batch == 0 || r.steps == 0 || r.heads == 0) return;
   const Inverse inverse(request);
-  stream.call({r.a, r.a_inv},
-              [&](Arguments &arguments) { inverse.run(stream, arguments); });
+  stream.call({r.a, r.a_inv}, [&](Arguments &arguments) { inverse.run(stream, arguments); });
 }
 
 }  // namespace deltatape::cuda

@@ -19,21 +19,21 @@ namespace {
 using Program = void *;
 
 // name, parameters
-#define DTAPE_NVRTC_FUNCTIONS(X)                                                                  \
-  X(nvrtcVersion, (int *, int *))                                                                 \
-  X(nvrtcGetNumSupportedArchs, (int *))                                                           \
-  X(nvrtcGetSupportedArchs, (int *))                                                              \
-  X(nvrtcCreateProgram,                                                                           \
-    (Program *, const char *, const char *, int, const char *const *, const char *const *))       \
-  X(nvrtcDestroyProgram, (Program *))                                                             \
-  X(nvrtcAddNameExpression, (Program, const char *))                                              \
-  X(nvrtcCompileProgram, (Program, int, const char *const *))                                     \
-  X(nvrtcGetLoweredName, (Program, const char *, const char **))                                  \
-  X(nvrtcGetProgramLogSize, (Program, size_t *))                                                  \
-  X(nvrtcGetProgramLog, (Program, char *))                                                        \
-  X(nvrtcGetCUBINSize, (Program, size_t *))                                                       \
-  X(nvrtcGetCUBIN, (Program, char *))                                                             \
-  X(nvrtcGetPTXSize, (Program, size_t *))                                                         \
+#define DTAPE_NVRTC_FUNCTIONS(X)                                                            \
+  X(nvrtcVersion, (int *, int *))                                                           \
+  X(nvrtcGetNumSupportedArchs, (int *))                                                     \
+  X(nvrtcGetSupportedArchs, (int *))                                                        \
+  X(nvrtcCreateProgram,                                                                     \
+    (Program *, const char *, const char *, int, const char *const *, const char *const *)) \
+  X(nvrtcDestroyProgram, (Program *))                                                       \
+  X(nvrtcAddNameExpression, (Program, const char *))                                        \
+  X(nvrtcCompileProgram, (Program, int, const char *const *))                               \
+  X(nvrtcGetLoweredName, (Program, const char *, const char **))                            \
+  X(nvrtcGetProgramLogSize, (Program, size_t *))                                            \
+  X(nvrtcGetProgramLog, (Program, char *))                                                  \
+  X(nvrtcGetCUBINSize, (Program, size_t *))                                                 \
+  X(nvrtcGetCUBIN, (Program, char *))                                                       \
+  X(nvrtcGetPTXSize, (Program, size_t *))                                                   \
   X(nvrtcGetPTX, (Program, char *))
 
 struct Nvrtc {
@@ -154,8 +154,8 @@ void require(int result, const std::string &kernel, Program program) {
 
 std::vector<std::string> all_options(const std::string &target,
                                      const std::vector<std::string> &macros) {
-  std::vector<std::string> all = {"-arch=" + target, "-std=c++17", "-default-device",
-                                  "-fmad=false", "-diag-suppress=1097,161,177"};
+  std::vector<std::string> all = {"-arch=" + target, "-std=c++17", "-default-device", "-fmad=false",
+                                  "-diag-suppress=1097,161,177"};
   all.insert(all.end(), macros.begin(), macros.end());
   return all;
 }
@@ -185,11 +185,11 @@ Image compile(const std::string &kernel, const std::string &architecture,
               const std::vector<std::string> &macros) {
   const bool known = knows(architecture);
   const std::string target = known ? "sm_" + architecture : "compute_" + newest();
-  const std::string source = std::string(dtape_shader(kernel.c_str())) + "\nCUDA_ENTRY(" + kernel + ")\n";
+  const std::string source =
+      std::string(dtape_shader(kernel.c_str())) + "\nCUDA_ENTRY(" + kernel + ")\n";
   const char *const headers[] = {kPrelude}, *const names[] = {"metal_stdlib"};
   Program raw = nullptr;
-  const int made =
-      nvrtc().nvrtcCreateProgram(&raw, source.c_str(), "main.cu", 1, headers, names);
+  const int made = nvrtc().nvrtcCreateProgram(&raw, source.c_str(), "main.cu", 1, headers, names);
   if (made != 0) throw Failure(DTAPE_DEVICE_ERROR, "device: expected NVRTC to start, got an error");
   const std::unique_ptr<void, Destroy> program(raw);
   const std::string expression = kernel + "_entry";

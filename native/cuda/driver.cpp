@@ -12,7 +12,8 @@ namespace {
 constexpr const char *kLibrary = "libcuda.so.1";
 
 [[noreturn]] void unavailable(const std::string &got) {
-  throw Failure(DTAPE_DEVICE_UNAVAILABLE, "device: expected an NVIDIA GPU and its driver, got " + got);
+  throw Failure(DTAPE_DEVICE_UNAVAILABLE,
+                "device: expected an NVIDIA GPU and its driver, got " + got);
 }
 
 template <class Pointer>

@@ -37,36 +37,36 @@ constexpr unsigned kNonBlocking = 1;
 constexpr unsigned kPortable = 1, kMapped = 2;
 
 // name, the symbol's suffix, parameters
-#define DTAPE_DRIVER_FUNCTIONS(X)                                                                 \
-  X(cuInit, "", (unsigned))                                                                       \
-  X(cuDriverGetVersion, "", (int *))                                                              \
-  X(cuGetErrorName, "", (Result, const char **))                                                  \
-  X(cuGetErrorString, "", (Result, const char **))                                                \
-  X(cuDeviceGetCount, "", (int *))                                                                \
-  X(cuDeviceGet, "", (int *, int))                                                                \
-  X(cuDeviceGetName, "", (char *, int, int))                                                      \
-  X(cuDeviceGetAttribute, "", (int *, DeviceAttribute, int))                                      \
-  X(cuDevicePrimaryCtxRetain, "", (Context *, int))                                               \
-  X(cuCtxGetCurrent, "", (Context *))                                                             \
-  X(cuCtxGetDevice, "", (int *))                                                                  \
-  X(cuCtxPushCurrent, "_v2", (Context))                                                           \
-  X(cuCtxPopCurrent, "_v2", (Context *))                                                          \
-  X(cuStreamCreate, "", (CudaStream *, unsigned))                                                 \
-  X(cuStreamDestroy, "_v2", (CudaStream))                                                         \
-  X(cuStreamGetCtx, "", (CudaStream, Context *))                                                  \
-  X(cuStreamSynchronize, "", (CudaStream))                                                        \
-  X(cuMemAlloc, "_v2", (Address *, size_t))                                                       \
-  X(cuMemFree, "_v2", (Address))                                                                  \
-  X(cuMemHostAlloc, "", (void **, size_t, unsigned))                                              \
-  X(cuMemFreeHost, "", (void *))                                                                  \
-  X(cuMemcpyHtoDAsync, "_v2", (Address, const void *, size_t, CudaStream))                        \
-  X(cuMemcpyDtoHAsync, "_v2", (void *, Address, size_t, CudaStream))                              \
-  X(cuPointerGetAttributes, "", (unsigned, PointerAttribute *, void **, Address))                 \
-  X(cuModuleLoadData, "", (Module *, const void *))                                               \
-  X(cuModuleUnload, "", (Module))                                                                 \
-  X(cuModuleGetFunction, "", (Function *, Module, const char *))                                  \
-  X(cuLaunchKernel, "",                                                                           \
-    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CudaStream,  \
+#define DTAPE_DRIVER_FUNCTIONS(X)                                                                \
+  X(cuInit, "", (unsigned))                                                                      \
+  X(cuDriverGetVersion, "", (int *))                                                             \
+  X(cuGetErrorName, "", (Result, const char **))                                                 \
+  X(cuGetErrorString, "", (Result, const char **))                                               \
+  X(cuDeviceGetCount, "", (int *))                                                               \
+  X(cuDeviceGet, "", (int *, int))                                                               \
+  X(cuDeviceGetName, "", (char *, int, int))                                                     \
+  X(cuDeviceGetAttribute, "", (int *, DeviceAttribute, int))                                     \
+  X(cuDevicePrimaryCtxRetain, "", (Context *, int))                                              \
+  X(cuCtxGetCurrent, "", (Context *))                                                            \
+  X(cuCtxGetDevice, "", (int *))                                                                 \
+  X(cuCtxPushCurrent, "_v2", (Context))                                                          \
+  X(cuCtxPopCurrent, "_v2", (Context *))                                                         \
+  X(cuStreamCreate, "", (CudaStream *, unsigned))                                                \
+  X(cuStreamDestroy, "_v2", (CudaStream))                                                        \
+  X(cuStreamGetCtx, "", (CudaStream, Context *))                                                 \
+  X(cuStreamSynchronize, "", (CudaStream))                                                       \
+  X(cuMemAlloc, "_v2", (Address *, size_t))                                                      \
+  X(cuMemFree, "_v2", (Address))                                                                 \
+  X(cuMemHostAlloc, "", (void **, size_t, unsigned))                                             \
+  X(cuMemFreeHost, "", (void *))                                                                 \
+  X(cuMemcpyHtoDAsync, "_v2", (Address, const void *, size_t, CudaStream))                       \
+  X(cuMemcpyDtoHAsync, "_v2", (void *, Address, size_t, CudaStream))                             \
+  X(cuPointerGetAttributes, "", (unsigned, PointerAttribute *, void **, Address))                \
+  X(cuModuleLoadData, "", (Module *, const void *))                                              \
+  X(cuModuleUnload, "", (Module))                                                                \
+  X(cuModuleGetFunction, "", (Function *, Module, const char *))                                 \
+  X(cuLaunchKernel, "",                                                                          \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CudaStream, \
      void **, void **))
 
 struct Driver {

@@ -67,8 +67,8 @@ bool Variant::operator==(const Variant &other) const {
 size_t Variant::hash() const {
   size_t value = reinterpret_cast<size_t>(kernel_);
   for (size_t i = 0; i < count_; ++i) {
-    const size_t macro = reinterpret_cast<size_t>(macros_[i].word) +
-                         static_cast<size_t>(macros_[i].number);
+    const size_t macro =
+        reinterpret_cast<size_t>(macros_[i].word) + static_cast<size_t>(macros_[i].number);
     value = (value ^ macro) * 0x100000001b3u;
   }
   return value;

@@ -21,7 +21,8 @@ uint64_t rounded(uint64_t bytes) {
 
 uint64_t Pool::take(uint64_t bytes, uint64_t &size) {
   if (bytes > uint64_t{1} << 62) {
-    throw Failure(DTAPE_OUT_OF_MEMORY, "bytes: expected at most 2^62, got " + std::to_string(bytes));
+    throw Failure(DTAPE_OUT_OF_MEMORY,
+                  "bytes: expected at most 2^62, got " + std::to_string(bytes));
   }
   size = rounded(bytes == 0 ? 1 : bytes);
   {

@@ -67,8 +67,10 @@ Launch SsmLaunches::launch(const Variant &variant, const std::vector<Address> &p
                            int64_t first, int64_t count) const {
   const int64_t tiles = (shape.head_dim + tile(geometry) - 1) / tile(geometry);
   require_at_most("head_dim", tiles, Launch::kMostGroups);
-  Launch made = {variant, static_cast<unsigned>(shape.heads),
-                 static_cast<unsigned>(std::max<int64_t>(tiles, 1)), static_cast<unsigned>(count),
+  Launch made = {variant,
+                 static_cast<unsigned>(shape.heads),
+                 static_cast<unsigned>(std::max<int64_t>(tiles, 1)),
+                 static_cast<unsigned>(count),
                  {}};
   for (const Address pointer : pointers) made.arguments.put(pointer);
   made.arguments.put(ssm_params{

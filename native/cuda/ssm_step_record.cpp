@@ -85,7 +85,7 @@ struct Step {
     const std::vector<int32_t> table = last();
     const SsmGeometry geometry(r.shape.state_dim, 128, r.shape.state_dim > 128 ? 32 : 16, 4);
     const bool identity = from.is_identity() && to.is_identity();
-    const SsmLaunches launches = {r.shape, geometry, from, to, identity ? nullptr : &table,
+    const SsmLaunches launches = {r.shape,      geometry, from, to, identity ? nullptr : &table,
                                   r.shape.steps};
     launches.each(variant(launches, at), at,
                   [&](const Launch &launch) { stream.launch(launch, arguments); });

@@ -21,9 +21,8 @@ unsigned most_calls(const Launch &launch) {
 }  // namespace
 
 Stream::Stream(Gpu &gpu) : gpu_(gpu), callers_(false) {
-  gpu_.use([&] {
-    check(driver().cuStreamCreate(&stream_, kNonBlocking), "device: expected a stream");
-  });
+  gpu_.use(
+      [&] { check(driver().cuStreamCreate(&stream_, kNonBlocking), "device: expected a stream"); });
 }
 
 Stream::Stream(Gpu &gpu, CudaStream callers) : gpu_(gpu), stream_(callers), callers_(true) {}

@@ -10,20 +10,28 @@ namespace deltatape::cuda {
 // Absent arrays have a type too, which is not used.
 inline const char *type_name(int32_t dtype) {
   switch (dtype) {
-    case DTAPE_F16: return "half";
-    case DTAPE_BF16: return "bf16";
-    case DTAPE_MASK8: return "uchar";
-    case DTAPE_MASK32: return "uint";
-    default: return "float";
+    case DTAPE_F16:
+      return "half";
+    case DTAPE_BF16:
+      return "bf16";
+    case DTAPE_MASK8:
+      return "uchar";
+    case DTAPE_MASK32:
+      return "uint";
+    default:
+      return "float";
   }
 }
 
 inline int64_t element_bytes(int32_t dtype) {
   switch (dtype) {
     case DTAPE_F16:
-    case DTAPE_BF16: return 2;
-    case DTAPE_MASK8: return 1;
-    default: return 4;
+    case DTAPE_BF16:
+      return 2;
+    case DTAPE_MASK8:
+      return 1;
+    default:
+      return 4;
   }
 }
 

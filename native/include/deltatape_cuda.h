@@ -1,6 +1,6 @@
-/* deltatape for programs with CUDA of their own: the device "cuda" on the caller's stream and on the
- * caller's memory. Every library has these functions; where the device "cuda" is not built in they
- * fail.
+/* deltatape for programs with CUDA of their own: the device "cuda" on the caller's stream and on
+ * the caller's memory. Every library has these functions; where the device "cuda" is not built in
+ * they fail.
  *
  * The device is there where NVIDIA's driver and its run-time compiler NVRTC (11.2 or later) are
  * found at run time: the driver where the loader looks, NVRTC there as well, or in the folder that

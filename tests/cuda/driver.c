@@ -1,6 +1,6 @@
 /* A driver without a GPU, for tests: memory is the processor's, and a launch writes a line to the
- * file DRIVER_LOG instead of running. DRIVER_FAILS=NAME:CODE makes the function NAME fail. The GPU is
- * of the architecture DRIVER_ARCHITECTURE, "90" unless it is set. */
+ * file DRIVER_LOG instead of running. DRIVER_FAILS=NAME:CODE makes the function NAME fail. The GPU
+ * is of the architecture DRIVER_ARCHITECTURE, "90" unless it is set. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct piece {
 };
 
 static struct piece pieces[kMost];
-static uintptr_t current;
+static __thread uintptr_t contexts[8];
 static __thread int depth;
 
 static void note(const char *format, ...) {
@@ -37,10 +37,10 @@ static int fails(const char *name) {
   return atoi(which + length + 1);
 }
 
-#define CALL(name)                    \
-  do {                                \
-    const int code = fails(#name);    \
-    if (code != 0) return code;       \
+#define CALL(name)                 \
+  do {                             \
+    const int code = fails(#name); \
+    if (code != 0) return code;    \
   } while (0)
 
 static int architecture(void) {
@@ -50,7 +50,8 @@ static int architecture(void) {
 
 static const struct piece *find(uintptr_t address) {
   for (size_t i = 0; i < kMost; ++i) {
-    if (pieces[i].bytes && address >= pieces[i].start && address < pieces[i].start + pieces[i].bytes)
+    if (pieces[i].bytes && address >= pieces[i].start &&
+        address < pieces[i].start + pieces[i].bytes)
       return &pieces[i];
   }
   return NULL;
@@ -121,7 +122,7 @@ int cuDevicePrimaryCtxRetain(void **context, int device) {
   return 0;
 }
 int cuCtxGetCurrent(void **context) {
-  *context = depth ? (void *)current : NULL;
+  *context = depth ? (void *)contexts[depth - 1] : NULL;
   return 0;
 }
 int cuCtxGetDevice(int *device) {
@@ -129,13 +130,11 @@ int cuCtxGetDevice(int *device) {
   return depth ? 0 : 201;
 }
 int cuCtxPushCurrent_v2(void *context) {
-  current = (uintptr_t)context;
-  ++depth;
+  contexts[depth++] = (uintptr_t)context;
   return 0;
 }
 int cuCtxPopCurrent_v2(void **context) {
-  *context = (void *)current;
-  --depth;
+  *context = (void *)contexts[--depth];
   return 0;
 }
 int cuStreamCreate(void **stream, unsigned flags) {
@@ -218,8 +217,9 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   *function = strdup(name);
   return 0;
 }
-int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty,
-                   unsigned tz, unsigned shared, void *stream, void **arguments, void **extra) {
+int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads,
+                   unsigned ty, unsigned tz, unsigned shared, void *stream, void **arguments,
+                   void **extra) {
   CALL(cuLaunchKernel);
   (void)ty, (void)tz, (void)shared, (void)stream, (void)arguments, (void)extra;
   const char *name = strstr((const char *)function, "runI");
