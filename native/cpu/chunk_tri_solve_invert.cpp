@@ -17,8 +17,28 @@ static_assert(sizeof(tiles) == INVERT_SCRATCH * sizeof(float), "work.h counts th
 // One chunk of one head.
 struct block {
   int64_t first_row, apart, rows;  // in elements, in elements, and how many
+  bool streams;                    // the result is written past the caches
   const char *next, *next_end;     // what it prefetches
 };
+
+// Item i of a sequence: a chunk's head.
+template <int N>
+static block block_of(const dtape_chunk_tri_solve_invert_request &request, step_range steps,
+                      int64_t i) {
+  const int64_t step = steps.first + i / request.heads * N, head = i % request.heads;
+  block block;
+  block.apart = request.heads * N;
+  block.rows = smaller(steps.last - step, N);
+  block.first_row = step * block.apart + head * N;
+  // A line of the cache is streamed whole or not at all.
+  block.streams = N * bytes_of(request.a_inv.dtype) >= 64 &&
+                  worth_streaming(request.a, request.a_inv, block.first_row);
+  const int64_t next = (step + block.rows) * block.apart + head * N * N;
+  const int64_t end = request.batch * request.steps * block.apart;
+  block.next = element(request.a, smaller(next, end));
+  block.next_end = element(request.a, smaller(next + N * N, end));
+  return block;
+}
 
 template <int N>
 static void copy_lower(tiles &at, const dtape_span &a, const block &block) {
@@ -68,10 +88,26 @@ DTAPE_INLINE void prefetch_next(block &block) {
   block.next += 128;
 }
 
-// Ends the chains of rows i0..i0+15 with k = i0.., for 16 columns from j on. The 16 rows stay in
-// registers; in the diagonal block (j = i0) the ones and zeros are set, not computed.
-template <int N, bool DIAGONAL>
-static void substitute(tiles &at, block &block, int64_t i0, int64_t j) {
+// What a row holds so far, up to the strip j of 16 columns, goes out by whole lines of the cache;
+// the diagonal block ends the row.
+template <int N, bool DIAGONAL, class Element>
+DTAPE_INLINE void write_row(const block &block, const float *solved, Element *row, int64_t j) {
+  constexpr int64_t line = 64 / sizeof *row;
+  const int64_t end = DIAGONAL ? N : j + 16;
+  if (!DIAGONAL && end % line != 0) return;
+  for (int64_t column = j / line * line; column < end; column += 16) {
+    if (block.streams) {
+      stream(row + column, one_nan(load(solved + column)));
+    } else {
+      store(row + column, one_nan(load(solved + column)));
+    }
+  }
+}
+
+// Ends the chains of rows i0..i0+15 with k = i0.., for 16 columns from j on, and writes the rows to
+// out. They stay in registers; in the diagonal block (j = i0) ones and zeros are set, not computed.
+template <int N, bool DIAGONAL, class Element>
+static void substitute(tiles &at, block &block, Element *out, int64_t i0, int64_t j) {
   static const float unit[31] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   v16 x[16];
   DTAPE_UNROLL
@@ -88,37 +124,24 @@ static void substitute(tiles &at, block &block, int64_t i0, int64_t j) {
     x[r] = add(even, odd);
     if (DIAGONAL) x[r] = first(r, x[r], load(unit + 15 - r));
     store(at.solved + (i0 + r) * N + j, x[r]);
+    if (i0 + r < block.rows)
+      write_row<N, DIAGONAL>(block, at.solved + (i0 + r) * N, out + r * block.apart, j);
   }
-}
-
-template <int N>
-static void write_rows(const tiles &at, const dtape_span &a_inv, const block &block, bool streams,
-                       int64_t i0) {
-  with_elements(a_inv.data, a_inv.dtype, [&](auto *out) {
-    for (int64_t i = i0; i < i0 + 16 && i < block.rows; ++i) {
-      auto *row = out + block.first_row + i * block.apart;
-      for (int64_t j = 0; j < N; j += 16) {
-        const v16 x = one_nan(load(at.solved + i * N + j));
-        if (streams) {
-          stream(row + j, x);
-        } else {
-          store(row + j, x);
-        }
-      }
-    }
-  });
 }
 
 template <int N>
 static void invert(tiles &at, const dtape_chunk_tri_solve_invert_request &request, block block) {
-  const bool streams = worth_streaming(request.a, request.a_inv, block.first_row);
   copy_lower<N>(at, request.a, block);
-  for (int64_t i0 = 0; i0 < block.rows; i0 += 16) {
-    for (int64_t j = 0; j < i0; j += 16) multiply<N>(at, i0, j);
-    for (int64_t j = 0; j < i0; j += 16) substitute<N, false>(at, block, i0, j);
-    substitute<N, true>(at, block, i0, i0);
-    write_rows<N>(at, request.a_inv, block, streams, i0);
-  }
+  with_elements(request.a_inv.data, request.a_inv.dtype, [&](auto *a_inv) {
+    for (int64_t i0 = 0; i0 < block.rows; i0 += 16) {
+      auto *out = a_inv + block.first_row + i0 * block.apart;
+      for (int64_t j = 0; j < i0; j += 16) {
+        multiply<N>(at, i0, j);
+        substitute<N, false>(at, block, out, i0, j);
+      }
+      substitute<N, true>(at, block, out, i0, i0);
+    }
+  });
 }
 
 // The items of all sequences follow each other; those from begin up to end are done.
@@ -130,17 +153,9 @@ static void invert_items(const dtape_chunk_tri_solve_invert_request &request, in
   for (int64_t s = 0, passed = 0; passed < end; ++s) {
     const step_range steps = sequence_steps(request, s);
     const int64_t items = chunks_of(steps, N) * request.heads;
-    const auto block_of = [&](int64_t i) {
-      const int64_t step = steps.first + i / request.heads * N, head = i % request.heads;
-      const int64_t rows = smaller(steps.last - step, N), apart = request.heads * N;
-      const int64_t next = (step + rows) * apart + head * N * N;
-      const int64_t end = request.batch * request.steps * apart;
-      return block{step * apart + head * N, apart, rows, element(request.a, smaller(next, end)),
-                   element(request.a, smaller(next + N * N, end))};
-    };
     const int64_t last = smaller(items, end - passed);
     for (int64_t i = begin > passed ? begin - passed : 0; i < last; ++i)
-      invert<N>(at, request, block_of(i));
+      invert<N>(at, request, block_of<N>(request, steps, i));
     passed += items;
   }
   end_streams();
