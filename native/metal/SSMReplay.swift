@@ -15,8 +15,7 @@ struct SSMReplay {
     let shape = try SSMShape(request.shape)
     self.shape = shape
     k = (0..<shape.batch).map { sequence in
-      let skipped = request.shape.slots.map { $0[sequence] < 0 } ?? false
-      return skipped ? -1 : request.shape.k?[sequence] ?? 0
+      request.shape.isSkipped(sequence) ? -1 : request.shape.k?[sequence] ?? 0
     }
   }
 
@@ -25,7 +24,7 @@ struct SSMReplay {
     let r = request
     let arrays = [r.state, r.decay, r.scale, r.u, r.v, r.da_log, r.dbx_log, r.mask, r.state_out]
     try stream.call(arrays) { arguments in
-      let from = try SSMStates.read(r.state, r.shape, shape, arguments) { k[$0] >= 0 }
+      let from = try SSMStates.read(r.state, r.shape, shape, arguments, has: r.shape.hasInitial)
       let to = try SSMStates.write(r.state_out, r.shape, shape, arguments)
       let buffers = try isDense ? denseTape(arguments) : factoredTape(arguments)
       try run(on: stream, arguments, from, to, buffers)

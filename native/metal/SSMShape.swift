@@ -46,6 +46,11 @@ struct SSMShape {
   }
 }
 
+extension dtape_ssm_shape {
+  func isSkipped(_ sequence: Int) -> Bool { slots.map { $0[sequence] < 0 } ?? false }
+  func hasInitial(_ sequence: Int) -> Bool { has_initial.map { $0[sequence] != 0 } ?? true }
+}
+
 func bytes<T: BitwiseCopyable>(of value: T) -> [UInt8] {
   withUnsafeBytes(of: value) { [UInt8]($0) }
 }

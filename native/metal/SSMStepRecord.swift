@@ -21,7 +21,7 @@ struct SSMStepRecord {
       r.da_log, r.dbx_log,
     ]
     try stream.call(arrays) { arguments in
-      let from = try SSMStates.read(r.state, r.shape, shape, arguments, has: hasState)
+      let from = try SSMStates.read(r.state, r.shape, shape, arguments, has: r.shape.hasInitial)
       let to = try SSMStates.write(r.state_out, r.shape, shape, arguments)
       try run(on: stream, arguments, from, to, try inputs(arguments), try outputs(arguments))
     }
@@ -54,13 +54,9 @@ struct SSMStepRecord {
     }
   }
 
-  private func hasState(_ sequence: Int) -> Bool {
-    last(sequence) >= 0 && request.shape.has_initial.map { $0[sequence] != 0 } ?? true
-  }
-
   /// -1 for sequences that are to be skipped.
   private func last(_ sequence: Int) -> Int32 {
-    request.shape.slots.map { $0[sequence] < 0 } ?? false ? -1 : 0
+    request.shape.isSkipped(sequence) ? -1 : 0
   }
 
   private func inputs(_ arguments: Arguments) throws -> (before: [Binding], mask: Binding) {
