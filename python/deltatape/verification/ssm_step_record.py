@@ -91,6 +91,8 @@ EDGES = (
     Edge("no sequences", Shape(batch=0)),
     Edge("no steps", Shape(steps=0)),
     Edge("no steps, no state", Shape(steps=0), with_state=False),
+    Edge("no steps, has_initial", Shape(3, 0), has_initial=(True, False, True)),
+    Edge("no steps, slots", Shape(3, 0), slots=(-1, 3, 1), has_initial=(True, True, False)),
     Edge("no columns", Shape(state_dim=0)),
     Edge("no rows", Shape(head_dim=0)),
     Edge("no heads", Shape(heads=0, groups=1)),
