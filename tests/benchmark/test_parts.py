@@ -15,6 +15,9 @@ from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import OUT_OF_CACHE, SHAPES, layers_for
 from deltatape.benchmark.timing import FEWEST_ROUNDS, Spread, take_turns
 
+# Other libraries, where they are installed, warn of their own insides.
+pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning")
+
 QUICK = SHAPES["quick"]
 KERNELS = (ssm_step_record, ssm_replay, chunk_tri_solve_invert)
 

@@ -86,8 +86,8 @@ class Layers:
         """Return the last layer's state [B,H,Dh,Ds]."""
         last = self._results[-1]
         state = _on_host(last[1] if isinstance(last, tuple) else last)
-        batch, groups, heads, *rest = state.shape
-        return state.reshape(batch, groups * heads, *rest)
+        batch, *_, rows, columns = state.shape
+        return state.reshape(batch, -1, rows, columns)
 
     def inverse(self) -> NDArray[Any]:
         """Return the last inverse, in our layout."""

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from deltatape.benchmark.peers import Peer
+from deltatape.benchmark.peers import Peer, installed
 from deltatape.benchmark.peers.plain import (
+    Arrays,
     Layers,
     blocks,
     fold,
@@ -25,9 +27,22 @@ mx: Any = importlib.import_module("mlx.core")
 
 
 def record(layers: list[StepInputs]) -> Iterator[Peer]:
-    """Write the formula out step by step."""
+    """Write the formula out step by step, and call mlx-lm's function for the layer."""
     arrays = [step_arrays(each, mx.array) for each in layers]
     yield Layers(partial(step, mx), arrays, mx.eval).as_peer("mlx", "no tape")
+    if installed("mlx_lm"):
+        update = importlib.import_module("mlx_lm.models.ssm").ssm_update
+        arrays = [_update_arrays(each) for each in layers]
+        note = "no tape; softplus as well"
+        yield Layers(update, arrays, mx.eval).as_peer("mlx-lm ssm_update", note)
+
+
+def _update_arrays(inputs: StepInputs) -> Arrays:
+    """Return the arguments of ssm_update, which takes dt before the softplus and limits it."""
+    before_softplus = np.log(np.expm1(inputs.dt))
+    given = (inputs.x, inputs.a_log, inputs.b, inputs.c, inputs.d, before_softplus)
+    no_bias = np.zeros(inputs.dt.shape[-1], np.float32)
+    return (*(mx.array(each) for each in (*given, no_bias, inputs.state)), (0.0, float("inf")))
 
 
 def replay(layers: list[tuple[NDArray[Any], Any]]) -> Iterator[Peer]:
