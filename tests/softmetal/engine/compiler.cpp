@@ -17,9 +17,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string compiler() { return environment("SOFTMETAL_CXX", SOFTMETAL_DEFAULT_CXX); }
+std::string compiler() {
+  return environment("SOFTMETAL_CXX", SOFTMETAL_DEFAULT_CXX);
+}
 
-// What MSL means: C++14, float arithmetic as written, and nothing that clang would add to the language.
+// What MSL means: C++14, float arithmetic as written, and nothing that clang would add to the
+// language.
 const char *const language_flags =
     "-x c++ -std=c++14 -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off "
     "-Xclang -ffloat16-excess-precision=none -Werror=c++17-extensions -Werror=c++20-extensions "
@@ -45,9 +48,11 @@ std::string machine_flags() {
 }
 
 std::string flags_for(const Source &source) {
-  return std::string(language_flags) + " -O1 -g1 -fPIC -shared -nostdlib++ -fuse-ld=lld "
-         "-fvisibility=hidden -fno-omit-frame-pointer " + machine_flags() +
-         (source.fast_math ? " -ffast-math " : " ") + environment("SOFTMETAL_CXXFLAGS", "");
+  return std::string(language_flags) +
+         " -O1 -g1 -fPIC -shared -nostdlib++ -fuse-ld=lld "
+         "-fvisibility=hidden -fno-omit-frame-pointer " +
+         machine_flags() + (source.fast_math ? " -ffast-math " : " ") +
+         environment("SOFTMETAL_CXXFLAGS", "");
 }
 
 // 128 bits of FNV-1a, in two runs.
@@ -98,8 +103,9 @@ void succeed(const Words &command, const std::string &stem) {
 // The translated text in stem.cpp.
 void translate_to(const Source &source, const std::string &stem) {
   write_file(stem + ".metal", prepared(source.text));
-  Words command = split(compiler() + " -x c++ -std=c++14 -E -undef -nostdinc "
-                                     "-D__METAL__=1 -D__METAL_VERSION__=310");
+  Words command = split(compiler() +
+                        " -x c++ -std=c++14 -E -undef -nostdinc "
+                        "-D__METAL__=1 -D__METAL_VERSION__=310");
   for (const std::string &macro : source.macros) command.push_back("-D" + macro);
   command.insert(command.end(), {stem + ".metal", "-o", stem + ".ii"});
   succeed(command, stem);
@@ -124,14 +130,15 @@ std::string scratch_stem(const std::string &stem) {
 }
 
 std::string cache() {
-  return private_folder(environment(
-      "SOFTMETAL_CACHE", environment("TMPDIR", "/tmp") + "/softmetal-" + std::to_string(geteuid())));
+  return private_folder(
+      environment("SOFTMETAL_CACHE",
+                  environment("TMPDIR", "/tmp") + "/softmetal-" + std::to_string(geteuid())));
 }
 
 // The texts that go into every kernel, read once.
 const std::string &prelude() {
-  static const std::string text = read_file(SOFTMETAL_PRELUDE "/metal_stdlib") +
-                                  read_file(SOFTMETAL_PRELUDE "/kernel_abi.h");
+  static const std::string text =
+      read_file(SOFTMETAL_PRELUDE "/metal_stdlib") + read_file(SOFTMETAL_PRELUDE "/kernel_abi.h");
   return text;
 }
 

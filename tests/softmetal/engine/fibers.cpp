@@ -52,9 +52,9 @@ namespace {
 
 constexpr size_t stack_bytes = 256 << 10;
 constexpr size_t guard_bytes = 4096;
-// TSan keeps about 250 clocks. Once the threads of one group have had each of them, it takes earlier
-// groups for done. Above this number, lanes of a simdgroup share a thread of TSan's: neighbours or
-// distant ones.
+// TSan keeps about 250 clocks. Once the threads of one group have had each of them, it takes
+// earlier groups for done. Above this number, lanes of a simdgroup share a thread of TSan's:
+// neighbours or distant ones.
 constexpr uint32_t most_tsan_threads = 64;
 // It reports a race only while it remembers both threads, and takes some 8000.
 constexpr size_t most_ended = 2048;
@@ -71,7 +71,9 @@ char *pages(size_t bytes) {
 
 }  // namespace
 
-bool under_tsan() { return __tsan_create_fiber != nullptr; }
+bool under_tsan() {
+  return __tsan_create_fiber != nullptr;
+}
 
 Fibers::~Fibers() {
   forget(0);
@@ -91,7 +93,8 @@ void Fibers::start(uint32_t count) {
     release();
     stacks_ = pages(count * stack_bytes);
     stack_count_ = count;
-    for (uint32_t i = 0; i < count; ++i) mprotect(stacks_ + i * stack_bytes, guard_bytes, PROT_NONE);
+    for (uint32_t i = 0; i < count; ++i)
+      mprotect(stacks_ + i * stack_bytes, guard_bytes, PROT_NONE);
   }
   if (under_tsan()) start_tsan_threads(count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -175,4 +178,6 @@ void Fibers::forget(size_t most) {
 
 }  // namespace softmetal
 
-void softmetal_enter(void) { softmetal::running->enter(); }
+void softmetal_enter(void) {
+  softmetal::running->enter();
+}

@@ -1,7 +1,7 @@
 // GPU threads as fibers of one OS thread: a stack each, switched by hand.
 //
-// A sanitizer that is present in the process is told of every switch. To TSan a fiber is a thread, and
-// a switch orders nothing: only barriers do.
+// A sanitizer that is present in the process is told of every switch. To TSan a fiber is a thread,
+// and a switch orders nothing: only barriers do.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -24,17 +24,18 @@ constexpr size_t page = 4096;
 thread_local Group *running = nullptr;
 char dispatch_order;
 
-size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+size_t rounded(size_t bytes, size_t to) {
+  return (bytes + to - 1) / to * to;
+}
 
 // Under TSan pages that it has not seen, so that it knows of no earlier group.
 void *new_variable(size_t bytes) {
-  void *memory =
-      under_tsan()
-          ? reinterpret_cast<void *>(syscall(SYS_mmap, nullptr, rounded(bytes, page),
-                                             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                                             -1, 0))
-          : aligned_alloc(64, rounded(bytes, 64));
-  // Not by memset, which a sanitizer would take for the kernel's write. What is never written is NaN.
+  void *memory = under_tsan() ? reinterpret_cast<void *>(syscall(
+                                    SYS_mmap, nullptr, rounded(bytes, page), PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+                              : aligned_alloc(64, rounded(bytes, 64));
+  // Not by memset, which a sanitizer would take for the kernel's write. What is never written is
+  // NaN.
   volatile unsigned char *byte = static_cast<unsigned char *>(memory);
   for (size_t i = 0; i < bytes; ++i) byte[i] = 0xff;
   return memory;
@@ -63,7 +64,9 @@ void order_after_dispatches() {
   if (under_tsan()) __tsan_acquire(&dispatch_order);
 }
 
-Group &Group::current() { return *running; }
+Group &Group::current() {
+  return *running;
+}
 
 Group::Group(Order order, uint32_t seed)
     : order_(order), random_(seed), fibers_(&Group::body, order == Order::reverse) {}

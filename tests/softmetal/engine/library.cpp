@@ -30,7 +30,9 @@ using softmetal::CompileError;
 std::mutex lock;
 std::map<std::string, std::unique_ptr<softmetal_library>> libraries;
 
-char *message(const std::string &text) { return strdup(text.c_str()); }
+char *message(const std::string &text) {
+  return strdup(text.c_str());
+}
 
 // Buffers stand in index order from 0, positions after them: CUDA passes them so.
 void judge_order(const sm_kernel &kernel) {

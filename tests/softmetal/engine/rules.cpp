@@ -8,9 +8,15 @@ const char *const missing_space = "a pointer or reference without an address spa
 bool is_space(const std::string &s) {
   return s == "device" || s == "constant" || s == "threadgroup" || s == "thread";
 }
-bool is_indirection(const std::string &s) { return s == "*" || s == "&"; }
-bool opens(const std::string &s) { return s == "(" || s == "[" || s == "<"; }
-bool closes(const std::string &s) { return s == ")" || s == "]" || s == ">"; }
+bool is_indirection(const std::string &s) {
+  return s == "*" || s == "&";
+}
+bool opens(const std::string &s) {
+  return s == "(" || s == "[" || s == "<";
+}
+bool closes(const std::string &s) {
+  return s == ")" || s == "]" || s == ">";
+}
 
 // Tokens a up to b are one parameter.
 void check_parameter(const Tokens &t, size_t a, size_t b) {

@@ -31,10 +31,9 @@ Schedule schedule() {
 
 uint32_t worker_count(uint64_t groups) {
   const std::string asked = environment("SOFTMETAL_THREADS", "");
-  const uint64_t most = asked.empty()
-                            ? std::min<uint64_t>(std::thread::hardware_concurrency(),
-                                                 groups / groups_a_thread)
-                            : std::min<uint64_t>(atoi(asked.c_str()), groups);
+  const uint64_t most = asked.empty() ? std::min<uint64_t>(std::thread::hardware_concurrency(),
+                                                           groups / groups_a_thread)
+                                      : std::min<uint64_t>(atoi(asked.c_str()), groups);
   return static_cast<uint32_t>(std::max<uint64_t>(1, most));
 }
 
@@ -97,6 +96,8 @@ const sm_runtime runtime = {
     [] { return Group::current().lane(); },
 };
 
-std::string run(const Dispatch &dispatch) { return Grid(dispatch, schedule()).run(); }
+std::string run(const Dispatch &dispatch) {
+  return Grid(dispatch, schedule()).run();
+}
 
 }  // namespace softmetal

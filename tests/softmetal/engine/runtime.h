@@ -1,7 +1,7 @@
 // Runs one dispatch of a compiled kernel.
 //
-// Environment: SOFTMETAL_SCHEDULE (forward, reverse, random or random:SEED: the order of threads and
-// threadgroups), SOFTMETAL_THREADS (OS threads that share the threadgroups).
+// Environment: SOFTMETAL_SCHEDULE (forward, reverse, random or random:SEED: the order of threads
+// and threadgroups), SOFTMETAL_THREADS (OS threads that share the threadgroups).
 #pragma once
 #include <string>
 

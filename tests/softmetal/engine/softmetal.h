@@ -21,8 +21,8 @@ typedef struct softmetal_binding {
   size_t bytes;
 } softmetal_binding;
 
-/* macros are "NAME=VALUE". Null with the compiler's messages in *error. Never released: a host keeps
- * its libraries, and equal texts share one. */
+/* macros are "NAME=VALUE". Null with the compiler's messages in *error. Never released: a host
+ * keeps its libraries, and equal texts share one. */
 softmetal_library *softmetal_compile(const char *source, const char *const *macros, size_t count,
                                      int32_t fast_math, char **error);
 size_t softmetal_function_count(const softmetal_library *library);

@@ -7,9 +7,15 @@
 namespace softmetal {
 namespace {
 
-bool name_start(char c) { return isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool name_part(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-bool digit(char c) { return isdigit(static_cast<unsigned char>(c)); }
+bool name_start(char c) {
+  return isalpha(static_cast<unsigned char>(c)) || c == '_';
+}
+bool name_part(char c) {
+  return isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+bool digit(char c) {
+  return isdigit(static_cast<unsigned char>(c));
+}
 
 size_t end_of_number(const std::string &s, size_t i) {
   const bool hex = s[i] == '0' && i + 1 < s.size() && (s[i + 1] | 32) == 'x';
@@ -38,14 +44,17 @@ size_t end_of_token(const std::string &s, size_t i) {
     while (i < s.size() && name_part(s[i])) ++i;
     return i;
   }
-  if (digit(s[i]) || (s[i] == '.' && i + 1 < s.size() && digit(s[i + 1]))) return end_of_number(s, i);
+  if (digit(s[i]) || (s[i] == '.' && i + 1 < s.size() && digit(s[i + 1])))
+    return end_of_number(s, i);
   if (s[i] == '"' || s[i] == '\'') return end_of_quoted(s, i);
   return i + (is_pair(s[i], i + 1 < s.size() ? s[i + 1] : ' ') ? 2 : 1);
 }
 
 }  // namespace
 
-bool is_name(const std::string &token) { return !token.empty() && name_start(token[0]); }
+bool is_name(const std::string &token) {
+  return !token.empty() && name_start(token[0]);
+}
 
 bool is_unsuffixed_real(const std::string &token) {
   if (token.empty() || !(digit(token[0]) || (token[0] == '.' && token.size() > 1))) return false;

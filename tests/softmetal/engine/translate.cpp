@@ -119,8 +119,9 @@ class Translator {
 
   // The positions are those that every device offers.
   Attribute parameter_attribute(size_t i, const Attribute &a) const {
-    for (const char *known : {"buffer", "threadgroup_position_in_grid", "thread_index_in_threadgroup",
-                              "thread_index_in_simdgroup", "simdgroup_index_in_threadgroup"}) {
+    for (const char *known :
+         {"buffer", "threadgroup_position_in_grid", "thread_index_in_threadgroup",
+          "thread_index_in_simdgroup", "simdgroup_index_in_threadgroup"}) {
       if (a.name == known) return a;
     }
     t_.fail(i, "parameter attribute " + a.name);
@@ -170,8 +171,8 @@ class Translator {
       out += "SM_UNSEEN static void sm_call_" + k.name +
              "(const sm_arguments *a, const sm_ids *i) { " + bind + "::call(&::" + k.name +
              ", a, i); }\nstatic sm_parameter sm_parameters_" + k.name + "[] = {" + rows +
-             "{}};\nstatic const int sm_described_" + k.name + " = " + bind + "::describe(&::" +
-             k.name + ", sm_parameters_" + k.name + ");\n";
+             "{}};\nstatic const int sm_described_" + k.name + " = " + bind +
+             "::describe(&::" + k.name + ", sm_parameters_" + k.name + ");\n";
       table += "{\"" + k.name + "\", sm_call_" + k.name + ", sm_parameters_" + k.name + ", " +
                std::to_string(k.parameters.size()) + ", " + k.max_threads + "},";
     }
@@ -189,6 +190,8 @@ class Translator {
 
 }  // namespace
 
-std::string translate(const std::string &preprocessed) { return Translator(preprocessed).run(); }
+std::string translate(const std::string &preprocessed) {
+  return Translator(preprocessed).run();
+}
 
 }  // namespace softmetal

@@ -1,8 +1,8 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Turns every block of 64 values round and adds to each the sum of its 32 neighbours: small, but with
-// threadgroup memory, a barrier, shuffles and every position.
+// Turns every block of 64 values round and adds to each the sum of its 32 neighbours: small, but
+// with threadgroup memory, a barrier, shuffles and every position.
 
 struct turn_params {
   uint count;
@@ -10,15 +10,12 @@ struct turn_params {
 };
 
 [[max_total_threads_per_threadgroup(64)]]
-kernel void turn(
-    device const float* in [[buffer(0)]],
-    device float* out [[buffer(1)]],
-    constant turn_params& p [[buffer(2)]],
-    uint3 group [[threadgroup_position_in_grid]],
-    uint index [[thread_index_in_threadgroup]],
-    uint lane [[thread_index_in_simdgroup]],
-    uint simdgroup [[simdgroup_index_in_threadgroup]])
-{
+kernel void turn(device const float *in [[buffer(0)]], device float *out [[buffer(1)]],
+                 constant turn_params &p [[buffer(2)]],
+                 uint3 group [[threadgroup_position_in_grid]],
+                 uint index [[thread_index_in_threadgroup]],
+                 uint lane [[thread_index_in_simdgroup]],
+                 uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   threadgroup float tile[64];
   threadgroup float4 sums[2];
   const ulong base = ulong(group.x) * 64;

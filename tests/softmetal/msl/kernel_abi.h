@@ -1,4 +1,5 @@
-// What a compiled kernel and the runtime know of each other. Read by the prelude, so no C++ headers.
+// What a compiled kernel and the runtime know of each other. Read by the prelude, so no C++
+// headers.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +18,8 @@ struct sm_arguments {
   void *buffer[31];
 };
 
-// index is that of [[buffer(n)]], or -1 for a position; size and align are those of what it points to.
+// index is that of [[buffer(n)]], or -1 for a position; size and align are those of what it points
+// to.
 struct sm_parameter {
   const char *name;
   int32_t index;
@@ -40,8 +42,9 @@ struct sm_site {
   uint32_t column;
 };
 
-// What a kernel calls. scope: 0 = simdgroup, 1 = threadgroup. A barrier orders memory if flags is not 0.
-// A collective hands its operand to `combine`, which gets those of the 32 lanes, null for an idle one.
+// What a kernel calls. scope: 0 = simdgroup, 1 = threadgroup. A barrier orders memory if flags is
+// not 0. A collective hands its operand to `combine`, which gets those of the 32 lanes, null for an
+// idle one.
 struct sm_runtime {
   void (*barrier)(uint32_t scope, uint32_t flags, sm_site site);
   void (*collective)(void *operand, void (*combine)(void **operands), sm_site site);

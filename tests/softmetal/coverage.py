@@ -1,0 +1,133 @@
+"""Line coverage of native/metal and shaders, from the profiles of an instrumented run.
+
+coverage.py BUILD: lists, for each file, the lines that ran of those that hold code, and fails
+if a line that did not run is missing from coverage_exceptions.txt, or one that ran is in it.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+# File and line, each with how often it ran.
+Counts = dict[tuple[str, int], int]
+
+
+def exported(binary: Path, profile: Path) -> str:
+    """What llvm-cov knows of a binary; nothing if none of it ran."""
+    command = ["llvm-cov", "export", "-format=lcov", f"-instr-profile={profile}", str(binary)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def origins(translated: Path) -> dict[int, tuple[str, int]]:
+    """Where each line of a translated shader comes from, by the preprocessor's markers."""
+    found: dict[int, tuple[str, int]] = {}
+    file, line = "", 0
+    for number, text in enumerate(translated.read_text().splitlines(), 1):
+        marker = re.match(r'# (\d+) "([^"]*)"', text)
+        if marker:
+            file, line = marker[2], int(marker[1])
+        else:
+            found[number] = (file, line)
+            line += 1
+    return found
+
+
+def lines_of(report: str) -> Counts:
+    """Count by file and line."""
+    counts: Counts = defaultdict(int)
+    file = ""
+    for entry in report.splitlines():
+        if entry.startswith("SF:"):
+            file = entry[3:]
+        elif entry.startswith("DA:"):
+            line, count = entry[3:].split(",")[:2]
+            counts[file, int(line)] += int(count)
+    return counts
+
+
+def host_lines(build: Path, profile: Path) -> Counts:
+    """Count those of native/metal."""
+    folder = str(REPOSITORY / "native" / "metal") + "/"
+    counts: Counts = defaultdict(int)
+    program = build / "tests" / "softmetal" / "interop" / "softmetal_interop"
+    for binary in (build / "libdeltatape.so", program):
+        for (file, line), count in lines_of(exported(binary, profile)).items():
+            if file.startswith(folder):
+                counts[file.removeprefix(f"{REPOSITORY}/"), line] += count
+    return counts
+
+
+def shader_lines(build: Path, profile: Path) -> Counts:
+    """Count those of shaders, over all variants: a line counts if any of them runs it."""
+
+    def of_variant(binary: Path) -> Counts:
+        translated = binary.with_suffix(".cpp")
+        known = origins(translated)
+        counts: Counts = defaultdict(int)
+        for (file, line), count in lines_of(exported(binary, profile)).items():
+            origin, number = known.get(line, ("", 0)) if file.endswith(".cpp") else ("", 0)
+            if (REPOSITORY / "shaders" / origin).is_file():
+                counts[f"shaders/{origin}", number] += count
+        return counts
+
+    total: Counts = defaultdict(int)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for counts in pool.map(of_variant, sorted((build / "kernels").glob("*.so"))):
+            for place, count in counts.items():
+                total[place] += count
+    return total
+
+
+def excepted() -> dict[tuple[str, str], str]:
+    """Lines that cannot run here, by file and text, with the reason."""
+    found: dict[tuple[str, str], str] = {}
+    file = reason = ""
+    for line in (HERE / "coverage_exceptions.txt").read_text().splitlines():
+        if line.startswith("    "):
+            found[file, line.strip()] = reason
+        elif line.strip():
+            file, reason = line.split(": ", 1)
+    return found
+
+
+def main(build: Path) -> int:
+    profile = build / "all.profdata"
+    profiles = sorted((build / "profiles").glob("*.profraw"))
+    (build / "profiles.txt").write_text("\n".join(map(str, profiles)))
+    subprocess.run(
+        ["llvm-profdata", "merge", "-sparse", "-f", build / "profiles.txt", "-o", profile],
+        check=True,
+    )
+    counts = {**host_lines(build, profile), **shader_lines(build, profile)}
+    texts = {f: (REPOSITORY / f).read_text().splitlines() for f in {file for file, _ in counts}}
+    missing = [
+        (file, line, texts[file][line - 1].strip())
+        for (file, line), count in sorted(counts.items())
+        if count == 0
+    ]
+    # A brace of a block that does not run says no more than the block.
+    missing = [each for each in missing if each[2] not in ("}", "})", "} else {", "")]
+    exceptions = excepted()
+    for file in sorted(texts):
+        lines = [count for (name, _), count in counts.items() if name == file]
+        ran = sum(count > 0 for count in lines)
+        print(f"{file:44} {ran:4} of {len(lines):4} lines ran")
+    unexplained = [each for each in missing if (each[0], each[2]) not in exceptions]
+    stale = exceptions.keys() - {(file, text) for file, _, text in missing}
+    for file, line, text in unexplained:
+        print(f"did not run: {file}:{line}: {text}")
+    for file, text in sorted(stale):
+        print(f"ran, or is gone, though it is an exception: {file}: {text}")
+    ran = sum(count > 0 for count in counts.values())
+    print(f"coverage: {ran} of {len(counts)} lines, {len(exceptions)} exceptions")
+    return 1 if unexplained or stale or not profiles else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))
