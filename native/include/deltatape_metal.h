@@ -3,6 +3,9 @@
  *
  * Objects are passed as they are in Objective-C, id<MTLBuffer> and the like, without a change of
  * ownership: (__bridge void *)buffer, or Unmanaged.passUnretained(buffer).toOpaque() in Swift.
+ *
+ * On the library's own streams a wait gives up on a command buffer that does not complete within 60
+ * seconds, or as many as the environment variable DELTATAPE_METAL_TIMEOUT says: the device is lost.
  */
 #ifndef DELTATAPE_METAL_H
 #define DELTATAPE_METAL_H
