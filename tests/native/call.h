@@ -47,16 +47,17 @@ class Call {
 
   dtape_status run_null() { return Kernel::run(stream_, nullptr); }
 
-  void accepts(int line, const char *why) {
+  void accepts(const char *file, int line, const char *why) {
     arena.copy_to(whole_);
-    if (run(args) != DTAPE_OK) fail_check("line", line, why, dtape_last_error());
+    if (run(args) != DTAPE_OK) fail_check(file, line, why, dtape_last_error());
     arena.fill_from(whole_);
   }
 
   // Breaks a copy of the arguments, or what they point to; all is whole again afterwards.
   // `sentence` without the operation; one that ends in * is only the beginning.
   template <class Break>
-  void refuses(int line, dtape_status status, const std::string &sentence, const Break &broken) {
+  void refuses(const char *file, int line, dtape_status status, const std::string &sentence,
+               const Break &broken) {
     Args given = args;
     arena.copy_to(whole_);
     broken(given);
@@ -64,11 +65,11 @@ class Call {
     const dtape_status got = Kernel::run(stream_, &given);
     const bool touched = !arena.holds(before_);
     arena.fill_from(whole_);
-    if (touched) fail_check("line", line, "memory changed by a refused call", sentence.c_str());
+    if (touched) fail_check(file, line, "memory changed by a refused call", sentence.c_str());
     const std::string expected = "[" + std::string(Kernel::name) + "] " + sentence;
     if (got != status || !matches(dtape_last_error(), expected)) {
       const std::string came = std::to_string(got) + " " + dtape_last_error();
-      fail_check("line", line, (std::to_string(status) + " " + expected).c_str(), came.c_str());
+      fail_check(file, line, (std::to_string(status) + " " + expected).c_str(), came.c_str());
     }
   }
 
@@ -86,8 +87,9 @@ class Call {
   Arena::Contents before_;
 };
 
-#define ACCEPTS(call, why) (call).accepts(__LINE__, why)
-#define REFUSES(call, status, sentence, ...) \
-  (call).refuses(__LINE__, status, sentence, [&]([[maybe_unused]] auto &args) { __VA_ARGS__; })
+#define ACCEPTS(call, why) (call).accepts(__FILE__, __LINE__, why)
+#define REFUSES(call, status, sentence, ...)           \
+  (call).refuses(__FILE__, __LINE__, status, sentence, \
+                 [&]([[maybe_unused]] auto &args) { __VA_ARGS__; })
 
 #endif
