@@ -48,7 +48,9 @@ inline void advance(thread lane_state& s,
     s.at[r][i] = fold(float4(decay), s.at[r][i], w);
     if (WHOLE || at < DS) sum[r] = dot_columns(s.at[r][i], c, at, sum[r]);
 #if TAPE == DENSE
-    if (exists(p, r)) put_columns<DS, WHOLE>(dbx + ulong(row_of(p, r)) * DS, at, w);
+    if (exists(p, r)) {
+      put_columns<DS, WHOLE>(dbx + ulong(row_of(p, r)) * DS, at, storable(dbx, w));
+    }
 #endif
   }
 }
