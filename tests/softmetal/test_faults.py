@@ -42,6 +42,7 @@ PASSING = {
     "pipeline": (ERROR, "to become a pipeline, got: injected: pipeline"),
     "width=16": (ERROR, "simdgroups of 32, got 16"),
     "max_threads=32": (ERROR, "64 threads a group, got 32"),
+    "threadgroup_memory=64@2": (ERROR, "at most 64 bytes of threadgroup memory, got "),
     "command_buffer": (ERROR, "a command buffer, got none"),
     "encoder": (ERROR, "a command buffer, got none"),
     "unbind=0": (ERROR, "a [[buffer(0)]]: nothing is bound"),
@@ -70,7 +71,7 @@ def test_a_fault_after_a_right_call_is_told_too(fault: str) -> None:
     # What a process keeps from its first call is no longer asked for: it fails, or it is right.
     kept = {
         "no_device", "old_family", "discrete_memory", "queue", "compile", "function", "pipeline",
-        "width=16", "max_threads=32", "buffer", "buffer@2",
+        "width=16", "max_threads=32", "threadgroup_memory=64@2", "buffer", "buffer@2",
     }  # fmt: skip
     assert (second == RIGHT) == (fault in kept)
     assert second["right"] or second["untouched"]
