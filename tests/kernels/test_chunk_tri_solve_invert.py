@@ -24,6 +24,14 @@ def test_equals_the_reference_over_many_chunks(device: Device, chunk: int) -> No
     assert not failures(chunk_tri_solve_invert.compare(edge, device))
 
 
+@pytest.mark.parametrize("result", DTYPES)
+@pytest.mark.parametrize("chunk", [16, 32, 64])
+def test_equals_the_reference_at_production_size(device: Device, chunk: int, result: str) -> None:
+    software = str(device.info["hardware"]).startswith("Software")
+    edge = Edge("production", (1, 200 if software else 4200, 8, chunk), result=result)
+    assert not failures(chunk_tri_solve_invert.compare(edge, device))
+
+
 @pytest.mark.parametrize("layer", ["layer1", "layer5"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_equals_the_reference_on_a_trained_layer(

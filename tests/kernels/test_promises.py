@@ -115,6 +115,20 @@ def test_one_nan_is_stored(device: Device, special_state, dtype: str) -> None:
 ONE_NAN_BITS = {"float32": "0x7fc00000", "float16": "0x7e00", "bfloat16": "0x7fc0"}
 
 
+def test_one_nan_is_stored_at_production_size(device: Device, production: Shape) -> None:
+    inputs = step_inputs(production)
+    inputs.state[..., 3] = np.inf
+    inputs.a_log[...] = 100
+    inputs.dt[...] = 1
+    _, state, tape = record(device, inputs)
+    replayed = replay(device, inputs.state, tape, 2)
+    a = matrices((1, 256 * 64, 1, 64))
+    a[0, 2::64, 0, 1] = np.inf
+    a[0, 1::64, 0, 0] = 0
+    for array in (state[..., 3], replayed[..., 3], invert(device, a)[0, 2::64, 0, 0]):
+        assert set(np.unique(array.view(np.uint32))) == {0x7FC00000}
+
+
 def test_the_dense_tape_holds_negative_zeros_where_nothing_is_added(device: Device) -> None:
     inputs = step_inputs(Shape())
     inputs.dt[0, 1] = 0

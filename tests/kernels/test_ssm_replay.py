@@ -25,7 +25,7 @@ def test_equals_the_reference_at_production_size(
     device: Device, production: Shape, dtype: str, tape: str
 ) -> None:
     k = (3, 4)[: production.batch]
-    edge = Edge("production", production, u=dtype, v=dtype, tape=tape, k=k)
+    edge = Edge("production", production, dtype, dtype, dtype, tape, k)
     assert not failures(ssm_replay.compare(edge, device))
 
 

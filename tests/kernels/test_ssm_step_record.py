@@ -20,11 +20,12 @@ def test_equals_the_reference(device: Device, case: Case) -> None:
     assert not failures(case.compare(device))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("state", DTYPES)
+@pytest.mark.parametrize("activation", ["float32", "bfloat16"])
 def test_equals_the_reference_at_production_size(
-    device: Device, production: Shape, dtype: str
+    device: Device, production: Shape, activation: str, state: str
 ) -> None:
-    edge = Edge("production", production, activation=dtype)
+    edge = Edge("production", production, activation, state=state)
     assert not failures(ssm_step_record.compare(edge, device))
 
 
@@ -107,6 +108,15 @@ def test_strong_decays_lead_to_zero_and_dt_0_to_none(device: Device) -> None:
     assert kept.decay[0, [0, 3]].tolist() == [[1, 1, 1]] * 2
     assert kept.decay[0, 1].tolist() == [1, 1, 0]
     assert kept.decay[0, 5].tolist() == [0, 0, 0]
+
+
+def test_a_float16_tape_saturates(device: Device) -> None:
+    inputs = step_inputs(Shape(1, 2, 3, 1, 8, 48), activation="float16")
+    inputs.x[:, :, 1] = 6e4
+    inputs.dt[:, :, 1] = 5
+    inputs.c[...] = inputs.d[...] = 0
+    edge = Edge("large products", activation="float16", tape="dense", dbx_log="float16")
+    assert not failures(ssm_step_record.compare_call(edge, device, inputs))
 
 
 def test_a_stream_orders_record_before_replay(device: Device) -> None:
