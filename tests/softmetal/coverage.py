@@ -96,37 +96,50 @@ def excepted() -> dict[tuple[str, str], str]:
     return found
 
 
-def main(build: Path) -> int:
-    profile = build / "all.profdata"
-    profiles = sorted((build / "profiles").glob("*.profraw"))
-    (build / "profiles.txt").write_text("\n".join(map(str, profiles)))
-    subprocess.run(
-        ["llvm-profdata", "merge", "-sparse", "-f", build / "profiles.txt", "-o", profile],
-        check=True,
-    )
-    counts = {**host_lines(build, profile), **shader_lines(build, profile)}
-    texts = {f: (REPOSITORY / f).read_text().splitlines() for f in {file for file, _ in counts}}
-    missing = [
-        (file, line, texts[file][line - 1].strip())
+def merged(build: Path) -> Path:
+    """All profiles of a build in one."""
+    listed, profile = build / "profiles.txt", build / "all.profdata"
+    listed.write_text("\n".join(map(str, (build / "profiles").glob("*.profraw"))))
+    command = ["llvm-profdata", "merge", "-sparse", "-f", str(listed), "-o", str(profile)]
+    subprocess.run(command, check=True)
+    return profile
+
+
+def complaints(counts: Counts, texts: dict[str, list[str]]) -> list[str]:
+    """Lines that did not run without being an exception, and exceptions that ran."""
+    exceptions = excepted()
+    missing = {
+        (file, line): texts[file][line - 1].strip()
         for (file, line), count in sorted(counts.items())
         if count == 0
+    }
+    unexplained = [
+        f"did not run: {file}:{line}: {text}"
+        for (file, line), text in missing.items()
+        # A brace says no more than the block that it ends.
+        if text not in ("}", "})", "") and (file, text) not in exceptions
     ]
-    # A brace of a block that does not run says no more than the block.
-    missing = [each for each in missing if each[2] not in ("}", "})", "} else {", "")]
-    exceptions = excepted()
-    for file in sorted(texts):
+    known = {(file, text) for (file, _), text in missing.items()}
+    stale = [
+        f"ran, or is gone, though it is an exception: {file}: {text}"
+        for file, text in exceptions.keys() - known
+    ]
+    return unexplained + sorted(stale)
+
+
+def main(build: Path) -> int:
+    profile = merged(build)
+    counts = {**host_lines(build, profile), **shader_lines(build, profile)}
+    files = sorted({file for file, _ in counts})
+    for file in files:
         lines = [count for (name, _), count in counts.items() if name == file]
-        ran = sum(count > 0 for count in lines)
-        print(f"{file:44} {ran:4} of {len(lines):4} lines ran")
-    unexplained = [each for each in missing if (each[0], each[2]) not in exceptions]
-    stale = exceptions.keys() - {(file, text) for file, _, text in missing}
-    for file, line, text in unexplained:
-        print(f"did not run: {file}:{line}: {text}")
-    for file, text in sorted(stale):
-        print(f"ran, or is gone, though it is an exception: {file}: {text}")
-    ran = sum(count > 0 for count in counts.values())
-    print(f"coverage: {ran} of {len(counts)} lines, {len(exceptions)} exceptions")
-    return 1 if unexplained or stale or not profiles else 0
+        print(f"{file:44} {sum(map(bool, lines)):4} of {len(lines):4} lines ran")
+    found = complaints(
+        counts, {file: (REPOSITORY / file).read_text().splitlines() for file in files}
+    )
+    print(*found, sep="\n")
+    print(f"coverage: {sum(map(bool, counts.values()))} of {len(counts)} lines")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
