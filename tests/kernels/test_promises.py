@@ -122,10 +122,7 @@ def test_one_nan_is_stored_at_production_size(device: Device, production: Shape)
     inputs.dt[...] = 1
     _, state, tape = record(device, inputs)
     replayed = replay(device, inputs.state, tape, 2)
-    a = matrices((1, 256 * 64, 1, 64))
-    a[0, 2::64, 0, 1] = np.inf
-    a[0, 1::64, 0, 0] = 0
-    for array in (state[..., 3], replayed[..., 3], invert(device, a)[0, 2::64, 0, 0]):
+    for array in (state[..., 3], replayed[..., 3]):
         assert set(np.unique(array.view(np.uint32))) == {0x7FC00000}
 
 
