@@ -61,12 +61,14 @@ void judge_type(const char *name, int32_t dtype, const Codes &types) {
          dtype);
 }
 
+[[noreturn]] void refuse_missing(const char *name, const Shape &shape) {
+  refuse(DTAPE_INVALID_ARGUMENT, "%s: expected an array %s = %s, got null", name, shape.symbols,
+         Numbers(shape).text);
+}
+
 void judge_address(const char *name, const void *data, const Shape &shape, int64_t bytes,
                    int64_t alignment) {
-  if (data == nullptr) {
-    refuse(DTAPE_INVALID_ARGUMENT, "%s: expected an array %s = %s, got null", name, shape.symbols,
-           Numbers(shape).text);
-  }
+  if (data == nullptr) refuse_missing(name, shape);
   const auto address = reinterpret_cast<uintptr_t>(data);
   if (address % alignment != 0) {
     refuse(DTAPE_INVALID_ARGUMENT, "%s: expected an address that is a multiple of %d, got %p", name,
@@ -89,6 +91,7 @@ dtape_span judge_array(const char *name, const Array &array, const Shape &shape,
     refuse(DTAPE_INVALID_ARGUMENT, "%s: expected no array with this kind of tape, got one", name);
   }
   if (presence != Presence::kRequired && array.data == nullptr) return {};
+  if (array.data == nullptr && array.dtype == 0) refuse_missing(name, shape);
   judge_type(name, array.dtype, types);
   const int64_t width = element_bytes(array.dtype);
   refuse_uncountable(name, shape, width);

@@ -110,8 +110,9 @@ void accepts_an_older_caller() {
   args.size = offsetof(dtape_ssm_replay_args, k);
   args.tape = DTAPE_TAPE_FACTORED;
   args.state.dtype = args.decay.dtype = args.u.dtype = args.v.dtype = DTAPE_F32;
-  CHECK(dtape_ssm_replay(session.stream, &args) == DTAPE_UNSUPPORTED_DTYPE);
-  CHECK_TEXT(dtape_last_error(), "[ssm_replay] state_out: expected dtype f32 (1), got 0");
+  CHECK(dtape_ssm_replay(session.stream, &args) == DTAPE_INVALID_ARGUMENT);
+  CHECK_TEXT(dtape_last_error(),
+             "[ssm_replay] state_out: expected an array [B,H,Dh,Ds] = [0,0,0,0], got null");
 }
 
 void passes_on_what_a_device_reports() {
