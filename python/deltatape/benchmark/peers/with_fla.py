@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from deltatape.benchmark.peers import Peer
-from deltatape.benchmark.peers.plain import Layers
+from deltatape.benchmark.peers import Peer, plain
 from deltatape.benchmark.peers.with_torch import finish, torch
 
 utilities: Any = importlib.import_module("fla.ops.utils")
@@ -17,4 +16,4 @@ utilities: Any = importlib.import_module("fla.ops.utils")
 def invert(a: Any) -> Iterator[Peer]:
     """Invert in the same layout."""
     solve = partial(utilities.solve_tril, output_dtype=torch.float32)
-    yield Layers(solve, [(a,)], finish).as_peer("fla solve_tril", inverse=True)
+    yield plain.Layers(solve, [(a,)], finish).as_peer("fla solve_tril", inverse=True)

@@ -10,17 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltatape.benchmark.peers import Peer, installed
-from deltatape.benchmark.peers.plain import (
-    Arrays,
-    Layers,
-    blocks,
-    fold,
-    fold_arrays,
-    step,
-    step_arrays,
-    unblocked,
-)
+from deltatape.benchmark.peers import Peer, installed, plain
 from deltatape.verification.inputs import StepInputs
 
 mx: Any = importlib.import_module("mlx.core")
@@ -28,16 +18,16 @@ mx: Any = importlib.import_module("mlx.core")
 
 def record(layers: list[StepInputs]) -> Iterator[Peer]:
     """Write the formula out step by step, and call mlx-lm's function for the layer."""
-    arrays = [step_arrays(each, mx.array) for each in layers]
-    yield Layers(partial(step, mx), arrays, mx.eval).as_peer("mlx", "no tape")
+    arrays = [plain.step_arrays(each, mx.array) for each in layers]
+    yield plain.Layers(partial(plain.step, mx), arrays, mx.eval).as_peer("mlx", "no tape")
     if installed("mlx_lm"):
         update = importlib.import_module("mlx_lm.models.ssm").ssm_update
         arrays = [_update_arrays(each) for each in layers]
         note = "no tape; softplus as well"
-        yield Layers(update, arrays, mx.eval).as_peer("mlx-lm ssm_update", note)
+        yield plain.Layers(update, arrays, mx.eval).as_peer("mlx-lm ssm_update", note)
 
 
-def _update_arrays(inputs: StepInputs) -> Arrays:
+def _update_arrays(inputs: StepInputs) -> plain.Arrays:
     """Return the arguments of ssm_update, which takes dt before the softplus and limits it."""
     before_softplus = np.log(np.expm1(inputs.dt))
     given = (inputs.x, inputs.a_log, inputs.b, inputs.c, inputs.d, before_softplus)
@@ -47,16 +37,16 @@ def _update_arrays(inputs: StepInputs) -> Arrays:
 
 def replay(layers: list[tuple[NDArray[Any], Any]]) -> Iterator[Peer]:
     """Write the formula out entry by entry."""
-    arrays = [fold_arrays(*each, mx.array) for each in layers]
-    yield Layers(fold, arrays, mx.eval).as_peer("mlx")
+    arrays = [plain.fold_arrays(*each, mx.array) for each in layers]
+    yield plain.Layers(plain.fold, arrays, mx.eval).as_peer("mlx")
 
 
 def invert(a: NDArray[Any]) -> Iterator[Peer]:
     """Use MLX's triangular inverse, which runs on the CPU."""
-    layers = Layers(_tri_inv, [(mx.array(a),)], mx.eval)
+    layers = plain.Layers(_tri_inv, [(mx.array(a),)], mx.eval)
     yield layers.as_peer("mlx tri_inv", inverse=True)
 
 
 def _tri_inv(a: Any) -> Any:
-    lower = mx.tril(blocks(a), -1) + mx.eye(a.shape[-1])
-    return mx.contiguous(unblocked(mx.linalg.tri_inv(lower, stream=mx.cpu), a))
+    lower = mx.tril(plain.blocks(a), -1) + mx.eye(a.shape[-1])
+    return mx.contiguous(plain.unblocked(mx.linalg.tri_inv(lower, stream=mx.cpu), a))

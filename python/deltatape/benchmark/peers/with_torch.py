@@ -7,16 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from deltatape.benchmark.peers import Peer
-from deltatape.benchmark.peers.plain import (
-    Layers,
-    blocks,
-    fold,
-    fold_arrays,
-    step,
-    step_arrays,
-    unblocked,
-)
+from deltatape.benchmark.peers import Peer, plain
 from deltatape.verification.inputs import StepInputs
 
 torch: Any = importlib.import_module("torch")
@@ -24,21 +15,21 @@ torch: Any = importlib.import_module("torch")
 
 def record(layers: list[StepInputs]) -> Iterator[Peer]:
     """Write the formula out step by step."""
-    arrays = [step_arrays(each, _tensor) for each in layers]
-    for name, function in _both(partial(step, torch)):
-        yield Layers(function, arrays, finish).as_peer(name, "no tape")
+    arrays = [plain.step_arrays(each, _tensor) for each in layers]
+    for name, function in _both(partial(plain.step, torch)):
+        yield plain.Layers(function, arrays, finish).as_peer(name, "no tape")
 
 
 def replay(layers: list[tuple[Any, Any]]) -> Iterator[Peer]:
     """Write the formula out entry by entry."""
-    arrays = [fold_arrays(*each, _tensor) for each in layers]
-    for name, function in _both(fold):
-        yield Layers(function, arrays, finish).as_peer(name)
+    arrays = [plain.fold_arrays(*each, _tensor) for each in layers]
+    for name, function in _both(plain.fold):
+        yield plain.Layers(function, arrays, finish).as_peer(name)
 
 
 def invert(a: Any) -> Iterator[Peer]:
     """Solve with the identity on the right."""
-    layers = Layers(_solve, [(_tensor(a),)], finish)
+    layers = plain.Layers(_solve, [(_tensor(a),)], finish)
     yield layers.as_peer("torch solve_triangular", inverse=True)
 
 
@@ -53,8 +44,10 @@ def _without_gradients(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _solve(a: Any) -> Any:
     identity = torch.eye(a.shape[-1], dtype=a.dtype, device=a.device)
-    inverse = torch.linalg.solve_triangular(blocks(a), identity, upper=False, unitriangular=True)
-    return unblocked(inverse, a).contiguous()
+    inverse = torch.linalg.solve_triangular(
+        plain.blocks(a), identity, upper=False, unitriangular=True
+    )
+    return plain.unblocked(inverse, a).contiguous()
 
 
 def _tensor(array: Any) -> Any:
