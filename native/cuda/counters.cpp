@@ -2,23 +2,30 @@
 
 #include <atomic>
 #include <cstddef>
+#include <iterator>
 
 namespace deltatape::cuda {
 namespace {
 
-constexpr size_t kCounters = sizeof(dtape_counters) / sizeof(uint64_t);
-std::atomic<uint64_t> values[kCounters];
+constexpr uint64_t dtape_counters::*kCounters[] = {
+    &dtape_counters::dispatches,         &dtape_counters::command_buffers,
+    &dtape_counters::pipelines_compiled, &dtape_counters::bytes_wrapped,
+    &dtape_counters::bytes_copied,
+};
+std::atomic<uint64_t> values[std::size(kCounters)];
 
 }  // namespace
 
 void count(uint64_t dtape_counters::*counter, uint64_t amount) {
-  static const dtape_counters origin = {};
-  values[&(origin.*counter) - &origin.size].fetch_add(amount, std::memory_order_relaxed);
+  for (size_t i = 0; i < std::size(kCounters); ++i) {
+    if (kCounters[i] == counter) values[i].fetch_add(amount, std::memory_order_relaxed);
+  }
 }
 
 void read_counters(dtape_counters *counters) {
-  uint64_t *const fields = &counters->size;
-  for (size_t i = 1; i < kCounters; ++i) fields[i] = values[i].load(std::memory_order_relaxed);
+  for (size_t i = 0; i < std::size(kCounters); ++i) {
+    counters->*kCounters[i] = values[i].load(std::memory_order_relaxed);
+  }
 }
 
 }  // namespace deltatape::cuda
