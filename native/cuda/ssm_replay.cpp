@@ -20,8 +20,7 @@ struct Replay {
         dense(request.shape.tape == DTAPE_TAPE_DENSE),
         columns(request.shape.tape == DTAPE_TAPE_COLUMNS) {
     for (size_t b = 0; b < k.size(); ++b) {
-      const bool skipped = r.shape.slots != nullptr && r.shape.slots[b] < 0;
-      k[b] = skipped ? -1 : r.shape.k ? r.shape.k[b] : 0;
+      k[b] = is_skipped(r.shape, b) ? -1 : r.shape.k ? r.shape.k[b] : 0;
     }
   }
 
@@ -69,9 +68,7 @@ struct Replay {
   }
 
   void run(Stream &stream, Arguments &arguments) const {
-    std::vector<bool> has(k.size());
-    for (size_t b = 0; b < k.size(); ++b) has[b] = k[b] >= 0;
-    const SsmStates from = SsmStates::read(r.state, r.shape, has, arguments);
+    const SsmStates from = SsmStates::read(r.state, r.shape, with_states(r.shape), arguments);
     const SsmStates to = SsmStates::write(r.state_out, r.shape, arguments);
     std::vector<Address> pointers = {from.address(), to.address()};
     const std::vector<Address> entries = tape(arguments);

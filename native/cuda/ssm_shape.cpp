@@ -20,6 +20,15 @@ int64_t tile(const SsmGeometry &geometry) {
 
 }  // namespace
 
+std::vector<bool> with_states(const dtape_ssm_shape &shape) {
+  std::vector<bool> with(static_cast<size_t>(shape.batch));
+  for (size_t b = 0; b < with.size(); ++b) {
+    const bool initial = shape.has_initial == nullptr || shape.has_initial[b] != 0;
+    with[b] = initial && !is_skipped(shape, b);
+  }
+  return with;
+}
+
 void require_countable(const dtape_ssm_shape &shape) {
   require_at_most("state_dim", shape.state_dim, 1024);
   require_at_most("batch", shape.batch, INT32_MAX);

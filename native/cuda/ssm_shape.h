@@ -31,6 +31,13 @@ struct SsmGeometry {
   void set(Variant &variant, const SsmStates &from, const SsmStates &to, bool aligned) const;
 };
 
+inline bool is_skipped(const dtape_ssm_shape &shape, size_t sequence) {
+  return shape.slots != nullptr && shape.slots[sequence] < 0;
+}
+
+// Whether each sequence has a state to read.
+std::vector<bool> with_states(const dtape_ssm_shape &shape);
+
 // Refuses dimensions that the kernels cannot count: rows and steps in 32 bits, columns in
 // registers.
 void require_countable(const dtape_ssm_shape &shape);

@@ -15,24 +15,11 @@ struct Step {
   explicit Step(const dtape_ssm_step_record_request &request)
       : r(request), dense(request.shape.tape == DTAPE_TAPE_DENSE) {}
 
-  bool is_skipped(size_t sequence) const {
-    return r.shape.slots != nullptr && r.shape.slots[sequence] < 0;
-  }
-
   // -1 for sequences that are to be skipped.
   std::vector<int32_t> last() const {
     std::vector<int32_t> last(static_cast<size_t>(r.shape.batch));
-    for (size_t b = 0; b < last.size(); ++b) last[b] = is_skipped(b) ? -1 : 0;
+    for (size_t b = 0; b < last.size(); ++b) last[b] = is_skipped(r.shape, b) ? -1 : 0;
     return last;
-  }
-
-  std::vector<bool> has_state() const {
-    std::vector<bool> has(static_cast<size_t>(r.shape.batch));
-    for (size_t b = 0; b < has.size(); ++b) {
-      const bool initial = r.shape.has_initial == nullptr || r.shape.has_initial[b] != 0;
-      has[b] = initial && !is_skipped(b);
-    }
-    return has;
   }
 
   std::vector<Address> pointers(const SsmStates &from, const SsmStates &to,
@@ -79,7 +66,7 @@ struct Step {
   }
 
   void run(Stream &stream, Arguments &arguments) const {
-    const SsmStates from = SsmStates::read(r.state, r.shape, has_state(), arguments);
+    const SsmStates from = SsmStates::read(r.state, r.shape, with_states(r.shape), arguments);
     const SsmStates to = SsmStates::write(r.state_out, r.shape, arguments);
     const std::vector<Address> at = pointers(from, to, arguments);
     const std::vector<int32_t> table = last();

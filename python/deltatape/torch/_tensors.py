@@ -72,14 +72,14 @@ class Tensors:
             self._keep(tensor, self._describe(argument, tensor))
         return self._arrays[id(tensor)]
 
-    def input(self, argument: str, tensor: Any) -> Array | None:
+    def input(self, argument: str, tensor: Any) -> Any:
         """Return the array of a tensor that is read; one with gaps is copied once."""
         if tensor is None or id(tensor) in self._arrays:
             return None if tensor is None else self._arrays[id(tensor)]
         self._require(argument, tensor)
         return self._keep(tensor, self._describe(argument, tensor.contiguous()))
 
-    def states(self, argument: str, tensor: Any, *, written: bool) -> Array | None:
+    def states(self, argument: str, tensor: Any, *, written: bool) -> Any:
         """Return the array of states, which may lie apart."""
         if tensor is None:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -56,10 +57,7 @@ def ssm_replay(
 
 
 def _described(tensors: Tensors, tape: Any) -> Any:
-    if isinstance(tape, FactoredTape):
-        names = ("decay", "scale", "u", "v")
-        return FactoredTape(*(tensors.input(name, getattr(tape, name)) for name in names))
-    if isinstance(tape, DenseTape):
-        names = ("da_log", "dbx_log")
-        return DenseTape(*(tensors.input(name, getattr(tape, name)) for name in names))
-    return tape
+    if not isinstance(tape, FactoredTape | DenseTape):
+        return tape
+    arrays_of_tape = (tensors.input(each.name, getattr(tape, each.name)) for each in fields(tape))
+    return type(tape)(*arrays_of_tape)

@@ -53,11 +53,11 @@ def ssm_step_record(
     """
     tensors, work = call_on(_OPERATION, "x", x, stream)
     given = {"x": x, "a_log": a_log, "b": b, "c": c, "d": d, "dt": dt}
-    inputs = [tensors.input(name, each) for name, each in given.items()]
+    inputs = {name: tensors.input(name, each) for name, each in given.items()}
     y, new_state, kept = arrays.ssm_step_record(
-        *inputs,
-        tensors.states("state", state, written=advance and _in_place(state, slots, out)),
-        tensors.mask("mask", mask),
+        **inputs,
+        state=tensors.states("state", state, written=advance and _in_place(state, slots, out)),
+        mask=tensors.mask("mask", mask),
         tape=tape,
         advance=advance,
         slots=host(slots),
