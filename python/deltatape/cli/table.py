@@ -8,7 +8,7 @@ Row = Sequence[str]
 
 
 def show_table(title: str, header: Row, rows: Sequence[Row]) -> None:
-    """Print a table whose first column is flush left and whose others are flush right.
+    """Print a table: columns of numbers flush right, others flush left.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def show_table(title: str, header: Row, rows: Sequence[Row]) -> None:
         print(plain_table(title, header, rows))
         return
     table = Table(title=escape(title), title_justify="left")
-    for column, name in enumerate(header):
-        table.add_column(escape(name), justify="right" if column else "left", overflow="fold")
+    for name, right in zip(header, _numeric(header, rows), strict=True):
+        table.add_column(escape(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(table)
@@ -41,13 +41,20 @@ def show_table(title: str, header: Row, rows: Sequence[Row]) -> None:
 def plain_table(title: str, header: Row, rows: Sequence[Row]) -> str:
     """Lay the same table out with spaces alone."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    numeric = _numeric(header, rows)
 
     def line(cells: Row) -> str:
-        first, *others = (
-            cell.rjust(width) if column else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        placed = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(cells, widths, numeric, strict=True)
         )
-        return "  ".join((first, *others)).rstrip()
+        return "  ".join(placed).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join((title, line(header), rule, *map(line, rows)))
+
+
+def _numeric(header: Row, rows: Sequence[Row]) -> list[bool]:
+    """Say of each column whether its cells, those that are not empty, all begin as numbers do."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(header)
+    return [all(cell.lstrip("-")[:1].isdigit() for cell in column if cell) for column in columns]
