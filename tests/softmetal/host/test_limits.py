@@ -1,4 +1,4 @@
-"""What the Metal host does not offer, and what it refuses to queue."""
+"""The widest states, and the most work that waits."""
 
 import numpy as np
 import pytest
@@ -12,19 +12,6 @@ from deltatape.verification.inputs import Shape, step_inputs
 def metal():
     with Device("metal") as device:
         yield device
-
-
-def test_wider_states_than_registers_hold_are_not_offered(metal: Device) -> None:
-    inputs = step_inputs(Shape(1, 2, 1, 1, 2, 1025), 1)
-    out = np.full_like(inputs.x, 7), np.full_like(inputs.state, 7)
-    with (
-        metal.stream() as stream,
-        pytest.raises(
-            deltatape.NotOffered, match=r"^\[ssm_step_record\] state_dim: expected at most"
-        ),
-    ):
-        deltatape.ssm_step_record(*inputs.args(), out=out, stream=stream)
-    assert all((array == 7).all() for array in out)
 
 
 def test_the_widest_states_are_offered(metal: Device) -> None:

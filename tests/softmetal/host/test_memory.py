@@ -105,23 +105,6 @@ def test_a_foreign_pool_is_staged_by_the_states_in_use(metal: Device, inputs, ex
     assert pool.tobytes() == untouched.tobytes()
 
 
-def test_pages_that_cannot_be_wrapped_are_copied(
-    metal: Device, inputs, expected, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOFTMETAL_FAULT", "wrap")
-    pool = np.full((1000, *inputs.state.shape[1:]), np.nan, np.float32)
-    pool[998], pool[7] = inputs.state[0], inputs.state[2]
-    tape = expected[1]
-    with Counted(metal) as counted, metal.stream() as stream:
-        deltatape.ssm_replay(pool, tape, [3, 0, 5], slots=[998, -1, 7], out=pool, stream=stream)
-    assert pool[998].tobytes() == expected[2][0].tobytes()
-    assert pool[7].tobytes() == expected[2][2].tobytes()
-    assert counted.wrapped == 0
-    assert counted.copied == 4 * STATE_BYTES + sum(
-        each.nbytes for each in (tape.decay, tape.scale, tape.u, tape.v)
-    )
-
-
 def test_the_padding_of_a_foreign_pool_is_left_alone(metal: Device, inputs, expected) -> None:
     padded = np.full((3, 100), np.nan, np.float32)
     pool = padded[:, : 2 * 4 * 8].reshape(3, 2, 4, 8)
