@@ -3,7 +3,8 @@ import DeltatapeMetalHost
 import Metal
 
 struct ChunkTriSolveInvert {
-  private static let threads = 64
+  /// A thread has a column, or two of the largest chunks.
+  private static let threads = 32
   private let request: dtape_chunk_tri_solve_invert_request
   private let batch: Int
   private let steps: Int
@@ -62,7 +63,7 @@ struct ChunkTriSolveInvert {
       first: UInt32(part.lowerBound), steps: UInt32(steps), heads: UInt32(heads), reserved: 0)
     let table: [Int32] =
       chunks.isEmpty ? [0] : chunks[part].flatMap { [Int32($0.start), Int32($0.rows)] }
-    let headsPerGroup = ChunkTriSolveInvert.threads / chunk
+    let headsPerGroup = max(ChunkTriSolveInvert.threads / chunk, 1)
     return Work(
       variant: variant(table: !chunks.isEmpty), buffers: buffers,
       constants: [bytes(of: parameters), bytes(ofTable: table)],

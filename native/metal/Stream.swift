@@ -112,9 +112,14 @@ final class Stream {
       if let failure { throw failure }
     }
     let arguments = Arguments(device.memory, inPlace: !mayCommit)
-    if let callers, callers.dispatchType == .concurrent { callers.memoryBarrier(scope: .buffers) }
+    guard let callers else {
+      try encode(arguments)
+      if arguments.hasCopies { unfinished.append(arguments) }
+      return
+    }
+    unfinished.append(arguments)
+    if callers.dispatchType == .concurrent { callers.memoryBarrier(scope: .buffers) }
     try encode(arguments)
-    if arguments.hasCopies || !mayCommit { unfinished.append(arguments) }
   }
 
   func run(_ work: Work, _ arguments: Arguments) throws {
