@@ -1,6 +1,6 @@
-// The arrays of one call as Metal buffers. The library's memory and adopted buffers are used in place;
-// other memory is read through its pages and written by a copy, since Metal leaves pages undefined
-// that the processor and the GPU both write.
+// The arrays of one call as Metal buffers. The library's memory and adopted buffers are used in
+// place; other memory is read through its pages and written by a copy, since Metal leaves pages
+// undefined that the processor and the GPU both write.
 import DeltatapeMetalHost
 import Metal
 
@@ -53,8 +53,8 @@ final class Arguments {
     guard inPlace else { return }
     throw HostError(
       DTAPE_INVALID_ARGUMENT,
-      "\(name): expected memory of dtape_alloc or an adopted buffer, as the encoder is the caller's, "
-        + "got other memory")
+      "\(name): expected memory of dtape_alloc or an adopted buffer, as the encoder is the "
+        + "caller's, got other memory")
   }
 
   func wrap(_ span: dtape_span, counting bytes: Int) -> Binding? {

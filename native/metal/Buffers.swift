@@ -7,7 +7,7 @@ final class Allocation: @unchecked Sendable {
   let buffer: any MTLBuffer
   let start: UInt
   let adopted: Bool
-  /// Guarded by Memory: calls in progress that use it, and whether it goes back when there are none.
+  /// Guarded by Memory: calls in progress that use it; whether it goes back when there are none.
   fileprivate var uses = 0
   fileprivate var freed = false
 

@@ -96,8 +96,8 @@ final class Pipelines: @unchecked Sendable {
     HostError(DTAPE_DEVICE_ERROR, "device: expected the kernel \(variant.kernel) \(words)")
   }
 
-  /// The oldest language that has what the kernels use, whatever program loads this library. The safe
-  /// mode alone would leave the fast functions on.
+  /// The oldest language that has what the kernels use, whatever program loads this library. The
+  /// safe mode alone would leave the fast functions on.
   private static func options(_ macros: [String: String]) -> MTLCompileOptions {
     let options = MTLCompileOptions()
     options.languageVersion = .version3_1

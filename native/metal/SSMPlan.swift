@@ -51,8 +51,8 @@ struct SSMPlan {
       seconds: cost.seconds(steps.count, sequences.count))
   }
 
-  /// The pieces of a group in order. Between them the states are in f32, so that bytes do not depend
-  /// on where the pieces end.
+  /// The pieces of a group in order. Between them the states are in f32, so that bytes do not
+  /// depend on where the pieces end.
   func passes(
     _ sequences: Range<Int>, from: SSMStates, to: SSMStates, shape: SSMShape,
     _ arguments: Arguments

@@ -1,5 +1,5 @@
-// A gated delta net's state: keep two of the four drafted tokens on the tape, and compare with doing
-// only those two.
+// A gated delta net's state: keep two of the four drafted tokens on the tape, and compare with
+// doing only those two.
 import CDeltatape
 
 let (steps, rows, columns, accepted) = (4, 3, 5, 2)
