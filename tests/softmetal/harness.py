@@ -4,7 +4,7 @@ import ctypes
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -138,16 +138,16 @@ def sanitizer(kind: str) -> dict[str, str]:
     }
 
 
-def child(
-    program: str, environment: Mapping[str, str], *arguments: str
+def python(
+    *arguments: str, folder: Path = HERE, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a Python program in this folder with further environment variables."""
+    """Run Python with further environment variables."""
     return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=HERE,
+        [sys.executable, *arguments],
+        cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )

@@ -1,31 +1,17 @@
 """The host and its shaders: one set of bytes, in any schedule, and clean under sanitizers."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pytest
-from harness import SCHEDULES, SHADERS, sanitizer
+from harness import SCHEDULES, SHADERS, python, sanitizer
 
 LIMIT = 16384
 
 
-def run(module: str, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-
-
 def digests(device: str, schedule: str = "forward") -> dict[str, str]:
     environment = {"DELTATAPE_DEVICE": device, "SOFTMETAL_SCHEDULE": schedule}
-    ended = run("deltatape.verification.digest", **environment)
+    ended = python("-m", "deltatape.verification.digest", **environment)
     assert (ended.returncode, ended.stderr) == (0, "")
     return json.loads(ended.stdout)["digests"]
 
@@ -51,7 +37,7 @@ def test_metal_gives_the_bytes_of_the_cpu(metal: dict[str, str]) -> None:
 @pytest.mark.parametrize("kind", ["asan", "tsan"])
 def test_reference_cases_are_clean(kind: str, schedule: str) -> None:
     environment = {**sanitizer(kind), "SOFTMETAL_SCHEDULE": schedule, "SOFTMETAL_THREADS": "2"}
-    ended = run("deltatape", "verify", "--device", "metal", **environment)
+    ended = python("-m", "deltatape", "verify", "--device", "metal", **environment)
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout + ended.stderr
     assert "failed=0" in ended.stdout
 
@@ -59,7 +45,7 @@ def test_reference_cases_are_clean(kind: str, schedule: str) -> None:
 def test_threadgroup_memory_is_at_most_half_of_the_device() -> None:
     for bytes_, code in ((LIMIT, 0), (1024, 1)):
         fault = f"threadgroup_memory={bytes_}"
-        ended = run("deltatape", "verify", "--device", "metal", SOFTMETAL_FAULT=fault)
+        ended = python("-m", "deltatape", "verify", "--device", "metal", SOFTMETAL_FAULT=fault)
         assert ended.returncode == code, ended.stdout
 
 

@@ -1,12 +1,10 @@
 """A mistake in a shader, or in the host's bindings, turns the kernel tests red."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from harness import REPOSITORY, SHADERS, child, sanitizer
+from harness import REPOSITORY, SHADERS, python, sanitizer
 
 BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
@@ -58,16 +56,8 @@ def replacement(file: str, old: str, new: str) -> dict[str, str]:
 def kernel_tests(kernel: str, environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     own = Path("tests") / "kernels" / f"test_{kernel}.py"
     tests = own if (REPOSITORY / own).exists() else own.parent
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", "metal"]
-    return subprocess.run(
-        [*command, str(tests)],
-        cwd=REPOSITORY,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-k", "metal")
+    return python("-m", "pytest", *options, str(tests), folder=REPOSITORY, **environment)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -85,7 +75,7 @@ def test_a_forgotten_binding_is_seen(kernel: str) -> None:
 
 
 def test_calls_without_a_mistake_are_clean() -> None:
-    ended = child(CALLS, sanitizer("tsan"))
+    ended = python("-c", CALLS, **sanitizer("tsan"))
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
@@ -93,7 +83,7 @@ def test_calls_without_a_mistake_are_clean() -> None:
 def test_a_race_is_seen_by_the_thread_sanitizer(race: str) -> None:
     # Right results, perhaps, on this processor: the sanitizer ends the process with its own code.
     file, old, new = RACES[race]
-    ended = child(CALLS, {**sanitizer("tsan"), **replacement(file, old, new)})
+    ended = python("-c", CALLS, **sanitizer("tsan"), **replacement(file, old, new))
     assert ended.returncode == 66
     assert "WARNING: ThreadSanitizer: data race" in ended.stderr
     assert f"{file}.metal:" in ended.stderr

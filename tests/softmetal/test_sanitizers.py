@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from harness import SCHEDULES, TURN, child, sanitizer
+from harness import SCHEDULES, TURN, python, sanitizer
 
 PROGRAM = """
 import sys
@@ -60,7 +60,7 @@ def test_mistakes_are_found(mistake: str, schedule: str) -> None:
     kind, old, new, report = MISTAKES[mistake]
     assert old in TURN
     environment = {**sanitizer(kind), "SOFTMETAL_SCHEDULE": schedule}
-    ended = child(PROGRAM, environment, TURN.replace(old, new, 1))
+    ended = python("-c", PROGRAM, TURN.replace(old, new, 1), **environment)
     assert ended.returncode != 0
     assert report in ended.stdout + ended.stderr
     assert re.search(r"turn\.metal:\d+", ended.stderr), ended.stderr
@@ -70,7 +70,7 @@ def test_mistakes_are_found(mistake: str, schedule: str) -> None:
 @pytest.mark.parametrize("kind", ["asan", "tsan"])
 def test_a_right_kernel_is_clean(kind: str, schedule: str) -> None:
     environment = {**sanitizer(kind), "SOFTMETAL_SCHEDULE": schedule, "SOFTMETAL_THREADS": "2"}
-    ended = child(PROGRAM, environment, TURN)
+    ended = python("-c", PROGRAM, TURN, **environment)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert float(ended.stdout.split()[-1]) < 1e-2
 
@@ -82,6 +82,6 @@ def test_groups_larger_than_the_sanitizer_has_clocks_race_too(
     threads: str, apart: str, schedule: str
 ) -> None:
     environment = {**sanitizer("tsan"), "SOFTMETAL_SCHEDULE": schedule, "SOFTMETAL_THREADS": "1"}
-    ended = child(SHARED, environment, threads, apart)
+    ended = python("-c", SHARED, threads, apart, **environment)
     assert ended.returncode == 66
     assert "data race" in ended.stderr
