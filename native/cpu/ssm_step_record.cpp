@@ -53,8 +53,9 @@ static void write_products(const dtape_ssm_step_record_request &request, const s
 static void write_output(const dtape_ssm_step_record_request &request, const panels &at, int64_t t,
                          v16 d, int64_t row, int64_t rows, int64_t to) {
   float y[16];
-  const v16 x = load(at.x + t * at.rows + row);
-  store(y, fma(d, x, sums(at.partial + t * ROWS_AT_ONCE * 16)));
+  v16 sum = sums(at.partial + t * ROWS_AT_ONCE * 16);
+  if (request.d.data) sum = fma(d, load(at.x + t * at.rows + row), sum);
+  store(y, sum);
   write_floats(request.y, to, y, rows);
 }
 

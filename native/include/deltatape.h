@@ -224,7 +224,7 @@ enum dtape_tape_code {
  * x                 [B,T,H,Dh] f32, f16 or bf16: the activation type
  * a_log             [H] f32 or the activation type
  * b, c              [B,T,G,Ds] activation type
- * d                 [H] f32 or the activation type; absent = 0
+ * d                 [H] f32 or the activation type; absent = y without d * x
  * dt                [B,T,H] f32 or the activation type, softplus already applied
  * state             [B,H,Dh,Ds] or the pool, f32, f16 or bf16; absent = zeros (without slots)
  * mask              [B,T] DTAPE_MASK8 or DTAPE_MASK32, absent = every step active

@@ -44,6 +44,15 @@ def test_state_in_place_has_the_bytes_of_a_new_one(device: Device, tape: str | N
     assert same.tobytes() == new.tobytes()
 
 
+def test_without_d_a_masked_x_reaches_no_output(device: Device) -> None:
+    inputs = step_inputs(Shape())
+    inputs.x[:, 1] = np.nan
+    mask = np.ones(inputs.x.shape[:2], bool)
+    mask[:, 1] = False
+    y, _, _ = record(device, replace(inputs, d=None), mask=mask)
+    assert np.isfinite(y).all()
+
+
 def test_outputs_are_filled_and_returned(device: Device) -> None:
     inputs = step_inputs(Shape())
     y = poisoned(device, inputs.x.shape, np.float32)

@@ -62,7 +62,7 @@ def ssm_step_record(
     b, c
         [B,T,G,Ds] of the activation type; G divides H.
     d
-        [H] float32 or the activation type; None is 0.
+        [H] float32 or the activation type; None leaves d * x out of y.
     dt
         [B,T,H] float32 or the activation type: step sizes, softplus already applied.
     state
