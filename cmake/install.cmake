@@ -33,7 +33,8 @@ install(FILES ${packages}/deltatape.pc DESTINATION lib/pkgconfig)
 
 if(SKBUILD)
   find_package(Python COMPONENTS Interpreter REQUIRED)
-  set(headers
+  set(
+    headers
     ${CMAKE_CURRENT_SOURCE_DIR}/native/include/deltatape.h
     ${CMAKE_CURRENT_SOURCE_DIR}/native/include/deltatape_cuda.h
   )

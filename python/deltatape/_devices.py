@@ -142,9 +142,7 @@ class Stream:
     One thread at a time: a call while another thread is inside one on the same stream is refused.
     """
 
-    def __init__(
-        self, device: Device, *, waits: bool = False, callers: int | None = None
-    ) -> None:
+    def __init__(self, device: Device, *, waits: bool = False, callers: int | None = None) -> None:
         self._device = device._opened()
         self._device_name = device.name
         self._handle: Handle | None = _native.open_stream(self._device, callers)
