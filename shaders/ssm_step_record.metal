@@ -1,7 +1,7 @@
 // T steps of a selective state-space layer, and the tape of them.
 //
 // Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. With STAGED,
-// b, c and u = x * scale of CHUNK steps lie in threadgroup memory, and the sums of STEPS steps
+// b, c, x and u = x * scale of CHUNK steps lie in threadgroup memory, and the sums of STEPS steps
 // share their shuffles; without, for a single step, every lane reads its own. Besides state.metal's
 // macros the host defines CHUNK, STEPS, STAGED; the types ACTIVATION, A_LOG_TYPE, D_TYPE, DT_TYPE,
 // MASK_TYPE, DBX_TYPE; TAPE (NONE, FACTORED, DENSE); MASKED and HAS_D, whether those arrays are
@@ -47,14 +47,17 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
   threadgroup float4 tile_b[CHUNK * QUADS];
   threadgroup float4 tile_c[CHUNK * QUADS];
   threadgroup float tile_u[CHUNK * TILE];
+  threadgroup float tile_x[CHUNK * TILE];
   threadgroup float tile_decay[CHUNK];
 #endif
 
   lane_state s;
-  if (SEQUENCES && from < 0)
-    clear(s);
-  else
-    load(s, state + ulong(from) * p.state_stride + ulong(head) * p.rows * DS, place);
+  const bool zeros = SEQUENCES && from < 0;
+  device const STATE_IN* read =
+      state + (zeros ? 0 : ulong(from) * p.state_stride + ulong(head) * p.rows * DS);
+#if !STAGED
+  load(s, read, zeros, place);
+#endif
 
   const float rate = -exponential(get(a_log + head));
 #if HAS_D
@@ -91,8 +94,10 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
     }
 #if STAGED
     if (simdgroup == 0 && lane < left) tile_decay[lane] = decay;
-    stage(tile_b, tile_c, tile_u, b + shared, c + shared, xs, scale, left, tile, p, lane,
+    stage(tile_b, tile_c, tile_u, tile_x, b + shared, c + shared, xs, scale, left, tile, p, lane,
           simdgroup);
+    // Behind the loads that the barrier waits for: before them it takes longer.
+    if (begin == p.begin) load(s, read, zeros, place);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 #else
     scale = simd_shuffle(scale, 0);
@@ -148,7 +153,9 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
         const uint which = place.part * sums / LANES + i, j = t + which / ROWS;
         if (exists(place, which % ROWS) && j < left && place.part % lanes_a_sum == 0) {
           const uint at = j * wide + row_of(place, which % ROWS);
-#if HAS_D
+#if HAS_D && STAGED
+          sum[i] = fma(through, tile_x[j * TILE + in_tile + which % ROWS * APART], sum[i]);
+#elif HAS_D
           sum[i] = fma(through, get(xs + at), sum[i]);
 #endif
           put(ys + at, skipped ? 0.0f : sum[i]);

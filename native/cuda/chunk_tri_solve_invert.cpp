@@ -13,7 +13,12 @@ using uint = uint32_t;
 using ulong = uint64_t;
 #include "../../shaders/parameters.metal"
 
-constexpr int kThreads = 64;
+constexpr int kThreads = 32;
+
+// A thread has a column, or two of the largest chunks.
+int64_t heads_of_group(int64_t chunk) {
+  return std::max<int64_t>(kThreads / chunk, 1);
+}
 
 struct Inverse {
   const dtape_chunk_tri_solve_invert_request &r;
@@ -38,7 +43,7 @@ struct Inverse {
 
   Variant variant(Address a, Address a_inv) const {
     const size_t table = std::min(ragged.size(), kMostInTable);
-    Variant variant("chunk_tri_solve_invert", kThreads, table_room(table));
+    Variant variant("chunk_tri_solve_invert", kThreads, 0, table_room(table));
     variant.set("BT", static_cast<int>(r.chunk));
     variant.set("CHUNKS", !ragged.empty());
     variant.set("ALIGNED", is_aligned(a, r.a.dtype) && is_aligned(a_inv, r.a_inv.dtype));
@@ -50,7 +55,7 @@ struct Inverse {
   // Chunks first ... first + count - 1 of some sequences, whose arrays begin at the addresses.
   Launch launch(const Variant &variant, Address a, Address a_inv, int64_t first, int64_t count,
                 int64_t sequences) const {
-    const int64_t heads_a_group = kThreads / r.chunk;
+    const int64_t heads_a_group = heads_of_group(r.chunk);
     Launch made = {variant,
                    static_cast<unsigned>(count),
                    static_cast<unsigned>((r.heads + heads_a_group - 1) / heads_a_group),
@@ -99,7 +104,7 @@ void chunk_tri_solve_invert(Stream &stream, const dtape_chunk_tri_solve_invert_r
   const auto &r = request;
   require_countable("batch", r.batch, INT32_MAX);
   require_countable("steps", r.steps, INT32_MAX);
-  require_countable("heads", r.heads, Launch::kMostGroups * (kThreads / r.chunk));
+  require_countable("heads", r.heads, Launch::kMostGroups * heads_of_group(r.chunk));
   if (r.batch == 0 || r.steps == 0 || r.heads == 0) return;
   const Inverse inverse(request);
   stream.call({r.a, r.a_inv}, [&](Arguments &arguments) { inverse.run(stream, arguments); });

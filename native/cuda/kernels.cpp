@@ -33,11 +33,12 @@ Function load(const Image &image, Result &result) {
 
 }  // namespace
 
-Variant::Variant(const char *kernel, int threads, int table) : kernel_(kernel) {
+Variant::Variant(const char *kernel, int threads, int resident, int table) : kernel_(kernel) {
   set("THREADS", threads);
   set("TABLE", table);
   set("CALLS", 1);
   set("DEPTH", 1);
+  set("RESIDENT", resident);
 }
 
 void Variant::batch(int calls, int depth) {

@@ -19,8 +19,9 @@ namespace deltatape::cuda {
 class Variant {
  public:
   Variant() = default;
+  // `resident`: groups that a multiprocessor should have registers for, 0 if it does not matter;
   // `table`: integers that travel with the arguments.
-  Variant(const char *kernel, int threads, int table);
+  Variant(const char *kernel, int threads, int resident, int table);
 
   // `name` and `word` are literals.
   void set(const char *name, int number) { add({name, nullptr, number}); }
@@ -42,13 +43,13 @@ class Variant {
     const char *word;
     int number;
   };
-  enum { kThreads, kTable, kCalls, kDepth, kOwn };
+  enum { kThreads, kTable, kCalls, kDepth };
 
   void add(Macro macro) { macros_.at(count_++) = macro; }
 
   const char *kernel_ = nullptr;
   size_t count_ = 0;
-  std::array<Macro, 24> macros_ = {};
+  std::array<Macro, 28> macros_ = {};
 };
 
 class Kernels {

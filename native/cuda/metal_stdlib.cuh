@@ -1,6 +1,6 @@
 // What the shaders use of Metal's standard library, for NVRTC, which receives this text as
 // <metal_stdlib>. Compile with -default-device, since Metal's functions carry no __device__, and
-// with -fmad=false. The host defines THREADS, TABLE, CALLS and DEPTH besides a shader's own macros.
+// with -fmad=false. The host defines THREADS, RESIDENT, TABLE, CALLS and DEPTH besides a shader's own macros.
 #pragma once
 
 typedef unsigned char uchar;
@@ -145,9 +145,15 @@ struct launch {
 #define in_place
 #endif
 
+#if RESIDENT
+#define group_bounds __launch_bounds__(THREADS, RESIDENT)
+#else
+#define group_bounds __launch_bounds__(THREADS)
+#endif
+
 // Up to CALLS calls of DEPTH groups along z each.
 template <class Shader, class... Given>
-__global__ void __launch_bounds__(THREADS) run(const in_place launch<Given...> all) {
+__global__ void group_bounds run(const in_place launch<Given...> all) {
   call<Shader>(all.calls[CALLS > 1 ? blockIdx.z / DEPTH : 0]);
 }
 

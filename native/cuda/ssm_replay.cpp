@@ -44,7 +44,7 @@ struct Replay {
   }
 
   Variant factored_variant(const SsmLaunches &launches, const std::vector<Address> &tape) const {
-    Variant variant("ssm_replay", launches.geometry.threads, launches.table());
+    Variant variant("ssm_replay", launches.geometry.threads, 4, launches.table());
     const bool aligned =
         is_aligned(tape[2], r.v.dtype) && (!columns || is_aligned(tape[0], r.decay.dtype));
     launches.geometry.set(variant, launches.from, launches.to, aligned);
@@ -58,7 +58,7 @@ struct Replay {
   }
 
   Variant dense_variant(const SsmLaunches &launches, const std::vector<Address> &tape) const {
-    Variant variant("ssm_replay_dense", launches.geometry.threads, launches.table());
+    Variant variant("ssm_replay_dense", launches.geometry.threads, 0, launches.table());
     const bool aligned =
         is_aligned(tape[0], r.da_log.dtype) && is_aligned(tape[1], r.dbx_log.dtype);
     launches.geometry.set(variant, launches.from, launches.to, aligned);

@@ -48,7 +48,7 @@ struct Step {
     const int chunk = staged ? geometry.chunk() : 1;
     const bool aligned = is_aligned(at[2], r.b.dtype) && is_aligned(at[3], r.c.dtype) &&
                          is_aligned(at[12], r.dbx_log.dtype);
-    Variant variant("ssm_step_record", geometry.threads, launches.table());
+    Variant variant("ssm_step_record", geometry.threads, staged ? 4 : 5, launches.table());
     geometry.set(variant, launches.from, launches.to, aligned);
     variant.set("CHUNK", chunk);
     variant.set("STEPS", std::min(chunk, 2));
@@ -70,7 +70,8 @@ struct Step {
     const SsmStates to = SsmStates::write(r.state_out, r.shape, arguments);
     const std::vector<Address> at = pointers(from, to, arguments);
     const std::vector<int32_t> table = last();
-    const SsmGeometry geometry(r.shape.state_dim, 128, r.shape.state_dim > 128 ? 32 : 16, 4);
+    const SsmGeometry geometry(r.shape.state_dim, r.shape.steps > 1 ? 256 : 128,
+                               r.shape.state_dim > 128 ? 32 : 16, 4);
     const bool identity = from.is_identity() && to.is_identity();
     const SsmLaunches launches = {r.shape,      geometry, from, to, identity ? nullptr : &table,
                                   r.shape.steps};
