@@ -45,6 +45,13 @@ inline void load(thread lane_state& s, device const STATE_IN* state, lane_place 
   }
 }
 
+inline void load(thread lane_state& s, device const STATE_IN* state, bool zeros, lane_place p) {
+  if (zeros)
+    clear(s);
+  else
+    load(s, state, p);
+}
+
 inline void store(thread const lane_state& s, device STATE_OUT* state, lane_place p) {
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {

@@ -56,12 +56,13 @@ inline void advance(thread lane_state& s,
 }
 
 #if STAGED
-// A chunk's b, c and u in threadgroup memory, by the simdgroup's steps in turn; `scale` is that of
-// step `lane`. Tiles are "threadgroup float4*" and "threadgroup float*".
+// A chunk's b, c, u and x in threadgroup memory, by the simdgroup's steps in turn; `scale` is that
+// of step `lane`. Tiles are "threadgroup float4*" and "threadgroup float*".
 template <typename Quads, typename Floats>
 inline void stage(Quads tile_b,
                   Quads tile_c,
                   Floats tile_u,
+                  Floats tile_x,
                   device const ACTIVATION* b,
                   device const ACTIVATION* c,
                   device const ACTIVATION* x,
@@ -85,6 +86,7 @@ inline void stage(Quads tile_b,
     for (uint e = lane; e < TILE; e += 32) {
       const float xt = get(xs + min(first_row + e, last_row));
       tile_u[t * TILE + e] = by == 0.0f ? -0.0f : xt * by;
+      tile_x[t * TILE + e] = xt;
     }
   }
 }
