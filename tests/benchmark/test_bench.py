@@ -47,6 +47,11 @@ def test_every_kernel_is_timed_beside_a_copy_of_its_bytes(report: dict) -> None:
         assert (each["beside_float32"] is None) == (each["dtypes"] == "float32")
 
 
+def test_every_work_has_times_of_its_own(report: dict) -> None:
+    times = [tuple(each["seconds"].values()) for each in report["results"]]
+    assert len(set(times)) == len(times)
+
+
 def test_goals_are_judged_for_production_shapes_alone(report: dict) -> None:
     assert all(each["goal"] is None and each["met"] is None for each in report["results"])
     assert all(each["met"] is None for each in report["threads"])

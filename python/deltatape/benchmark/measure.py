@@ -78,14 +78,14 @@ def measure(group: Sequence[Work], place: Place, seconds: float, with_peers: boo
     ways = [(size, name, run) for size in sizes for name, run in place.copies(*size).items()]
     taken = take_turns([*(work.run for work in group), *(run for _, _, run in ways)], seconds)
     ours, copied = taken[:, : len(group)], taken[:, len(group) :]
-    columns = {work.dtypes: ours[:, index] for index, work in enumerate(group)}
+    columns = {(work.name, work.dtypes): ours[:, index] for index, work in enumerate(group)}
     results = []
-    for work in group:
-        size, mine = (work.layers, work.moved // 2), columns[work.dtypes]
+    for index, work in enumerate(group):
+        size, mine = (work.layers, work.moved // 2), ours[:, index]
         copy, times = fastest(
             {name: copied[:, i] for i, (of, name, _) in enumerate(ways) if of == size}
         )
-        other = columns[work.no_slower_than] if work.no_slower_than else None
+        other = columns[work.name, work.no_slower_than] if work.no_slower_than else None
         beside = None if other is None else Spread.of(mine / other)
         ratio, took = Spread.of(mine / times), Spread.of(mine)
         checks, peers = work.check(), peer_results(work, seconds) if with_peers else []

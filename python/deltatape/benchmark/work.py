@@ -48,7 +48,7 @@ class Work:
     goal
         How many times the copy it may take, if it has a goal.
     no_slower_than
-        The name of another work of its group that it should not be slower than.
+        The dtypes of the same work in its group that it should not be slower than.
     peers
         Other libraries that do the same.
     """
