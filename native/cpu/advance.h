@@ -11,10 +11,11 @@ namespace {
 // ROWS_AT_ONCE.
 struct panels {
   int64_t rows, columns;
-  int last;        // lanes of the last vector that are columns of the state
-  int64_t steps;   // filled in
-  bool streams;    // the state is written past the caches
-  float *decay;    // [steps], or [steps][columns]
+  int last;                         // lanes of the last vector that are columns of the state
+  int64_t steps;                    // filled in
+  bool streams;                     // the state is written past the caches
+  float *decay;                     // [steps], or [steps][columns]
+  int64_t products[STEPS_AT_ONCE];  // where those of a dense entry begin
   float *u;        // [steps][rows]: x * scale, or -0 where scale is 0, and then b is all ones
   float *b, *c;    // [steps][columns]
   float *x;        // [steps][rows]
@@ -98,10 +99,25 @@ DTAPE_INLINE void store_tile(const tile<R, V> &part, const panels &at, Element *
   }
 }
 
+// S = decay * S + u * b, and with OUTPUT the sums of S * c. COLUMNS: each has a decay of its own.
+template <bool OUTPUT, bool COLUMNS>
+struct outer_steps {
+  static constexpr bool output = OUTPUT;
+};
+
+// S = decay * S + dbx, whose elements lie in memory.
+template <class Element>
+struct dense_steps {
+  static constexpr bool output = false;
+  const Element *dbx;
+  int64_t state_dim;
+};
+
 // Step t. The rows share each load of b and c. Lanes beyond the state's columns may hold anything,
 // so they are kept out of the sums.
-template <bool OUTPUT, bool COLUMNS, bool PADDED, int R, int V>
-DTAPE_INLINE void step_tile(tile<R, V> &part, const panels &at, int64_t t) {
+template <bool PADDED, bool OUTPUT, bool COLUMNS, int R, int V>
+DTAPE_INLINE void step_tile(outer_steps<OUTPUT, COLUMNS>, tile<R, V> &part, const panels &at,
+                            int64_t t) {
   const float *u = at.u + t * at.rows + part.row;
   const int64_t columns = t * at.columns + part.column;
   float *partial = at.partial + (t * ROWS_AT_ONCE + part.row % ROWS_AT_ONCE) * 16;
@@ -126,40 +142,56 @@ DTAPE_INLINE void step_tile(tile<R, V> &part, const panels &at, int64_t t) {
   for (int r = 0; OUTPUT && r < R; ++r) store(partial + r * 16, sum[r]);
 }
 
-template <int R, int V, bool OUTPUT, bool COLUMNS, bool PADDED, class Element>
-DTAPE_INLINE void advance_tile(const panels &at, const Element *from, Element *to, int64_t row,
-                               int64_t column) {
+template <bool PADDED, class Element, int R, int V>
+DTAPE_INLINE void step_tile(const dense_steps<Element> &steps, tile<R, V> &part, const panels &at,
+                            int64_t t) {
+  const float *decay = at.decay + t * at.columns + part.column;
+  const Element *dbx = steps.dbx + at.products[t] + part.row * steps.state_dim + part.column;
+  DTAPE_UNROLL
+  for (int r = 0; r < R; ++r) {
+    DTAPE_UNROLL
+    for (int v = 0; v < V; ++v) {
+      const Element *vector = dbx + r * steps.state_dim + v * 16;
+      __builtin_prefetch(vector + R * steps.state_dim);
+      const v16 product = PADDED ? load_first(at.last, vector) : load(vector);
+      part.s[r][v] = fma(load(decay + v * 16), part.s[r][v], product);
+    }
+  }
+}
+
+template <int R, int V, bool PADDED, class Steps, class Element>
+DTAPE_INLINE void advance_tile(const panels &at, const Steps &steps, const Element *from,
+                               Element *to, int64_t row, int64_t column) {
   tile<R, V> part;
   part.row = row;
   part.column = column;
   load_tile(part, at, from);
-  for (int64_t t = 0; t < at.steps; ++t) step_tile<OUTPUT, COLUMNS, PADDED>(part, at, t);
+  for (int64_t t = 0; t < at.steps; ++t) step_tile<PADDED>(steps, part, at, t);
   store_tile(part, at, to);
 }
 
-template <int R, bool OUTPUT, bool COLUMNS, class Element>
-DTAPE_INLINE void advance_whole_rows(const panels &at, const Element *from, Element *to,
-                                     int64_t row) {
+template <int R, class Steps, class Element>
+DTAPE_INLINE void advance_whole_rows(const panels &at, const Steps &steps, const Element *from,
+                                     Element *to, int64_t row) {
   const int64_t full = at.last == 16 ? at.columns : at.columns - 16;
   int64_t column = 0;
   for (; column + TILE_VECTORS * 16 <= full; column += TILE_VECTORS * 16)
-    advance_tile<R, TILE_VECTORS, OUTPUT, COLUMNS, false>(at, from, to, row, column);
-  for (; column < full; column += 16)
-    advance_tile<R, 1, OUTPUT, COLUMNS, false>(at, from, to, row, column);
-  if (column < at.columns) advance_tile<R, 1, OUTPUT, COLUMNS, true>(at, from, to, row, column);
+    advance_tile<R, TILE_VECTORS, false>(at, steps, from, to, row, column);
+  for (; column < full; column += 16) advance_tile<R, 1, false>(at, steps, from, to, row, column);
+  if (column < at.columns) advance_tile<R, 1, true>(at, steps, from, to, row, column);
 }
 
 // Up to ROWS_AT_ONCE rows from row on; from and to are where that row begins.
-template <bool OUTPUT, bool COLUMNS, class Element>
-static void advance(const panels &at, const Element *from, Element *to, int64_t row, int64_t rows) {
-  if (OUTPUT && at.columns == 0)
+template <class Steps, class Element>
+static void advance(const panels &at, const Steps &steps, const Element *from, Element *to,
+                    int64_t row, int64_t rows) {
+  if (Steps::output && at.columns == 0)
     std::memset(at.partial, 0, size_t(at.steps * ROWS_AT_ONCE * 16) * sizeof(float));
   int64_t r = 0;
   for (; r + TILE_ROWS <= rows; r += TILE_ROWS)
-    advance_whole_rows<TILE_ROWS, OUTPUT, COLUMNS>(at, from + r * at.columns, to + r * at.columns,
-                                                   row + r);
+    advance_whole_rows<TILE_ROWS>(at, steps, from + r * at.columns, to + r * at.columns, row + r);
   for (; r < rows; ++r)
-    advance_whole_rows<1, OUTPUT, COLUMNS>(at, from + r * at.columns, to + r * at.columns, row + r);
+    advance_whole_rows<1>(at, steps, from + r * at.columns, to + r * at.columns, row + r);
 }
 
 }  // namespace

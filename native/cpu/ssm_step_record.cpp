@@ -94,11 +94,11 @@ static void record_steps(const dtape_ssm_step_record_request &request, const sta
     if (request.dbx_log.data) write_products(request, part, at, t, rows_at(t) * part.state_dim);
   }
   const v16 through = all(d);
-  advance_part<true, false>(part, at, begin == 0, begin + steps == shape.steps,
-                            [&](int64_t row, int64_t rows) {
-                              for (int64_t t = 0; t < steps; ++t)
-                                write_output(request, at, t, through, row, rows, rows_at(t) + row);
-                            });
+  advance_part(part, at, outer_steps<true, false>(), begin == 0, begin + steps == shape.steps,
+               [&](int64_t row, int64_t rows) {
+                 for (int64_t t = 0; t < steps; ++t)
+                   write_output(request, at, t, through, row, rows, rows_at(t) + row);
+               });
 }
 
 static void record_item(const dtape_ssm_step_record_request &request, const row_work &work,

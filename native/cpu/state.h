@@ -80,39 +80,39 @@ static inline void leave(const state_part &part, int64_t columns, int64_t row, i
 }
 
 // All steps lie in the panels: the state goes from memory to memory.
-template <bool OUTPUT, bool COLUMNS>
-DTAPE_INLINE void advance_in_memory(const state_part &part, const panels &at, int64_t row,
-                                    int64_t rows) {
+template <class Steps>
+DTAPE_INLINE void advance_in_memory(const state_part &part, const panels &at, const Steps &steps,
+                                    int64_t row, int64_t rows) {
   const int64_t offset = row * part.state_dim;
   with_elements(part.out.data, part.out.dtype, [&](auto *out) {
     const auto *in = static_cast<decltype(out)>(part.in.data) + part.in_at + offset;
-    advance<OUTPUT, COLUMNS>(at, in, out + part.out_at + offset, row, rows);
+    advance(at, steps, in, out + part.out_at + offset, row, rows);
   });
 }
 
-template <bool OUTPUT, bool COLUMNS>
-DTAPE_INLINE void advance_carried(const state_part &part, const panels &at, int64_t row,
-                                  int64_t rows, bool is_first, bool is_last) {
+template <class Steps>
+DTAPE_INLINE void advance_carried(const state_part &part, const panels &at, const Steps &steps,
+                                  int64_t row, int64_t rows, bool is_first, bool is_last) {
   // Between panels every row needs room of its own; otherwise the same room stays in the cache.
   float *carry = at.carry + (is_first && is_last ? 0 : row * at.columns);
   const float *from = is_first ? enter(part, at.columns, row, rows, carry) : carry;
-  advance<OUTPUT, COLUMNS>(at, from, carry, row, rows);
+  advance(at, steps, from, carry, row, rows);
   if (is_last && part.out.data) leave(part, at.columns, row, rows, carry);
 }
 
 // Takes all rows through the panels' steps. after(row, rows) follows each ROWS_AT_ONCE of them.
-template <bool OUTPUT, bool COLUMNS, class After>
-DTAPE_INLINE void advance_part(const state_part &part, panels &at, bool is_first, bool is_last,
-                               After after) {
+template <class Steps, class After>
+DTAPE_INLINE void advance_part(const state_part &part, panels &at, const Steps &steps,
+                               bool is_first, bool is_last, After after) {
   const bool in_memory =
       is_first && is_last && in_whole_vectors(part, part.in) && in_whole_vectors(part, part.out);
   at.streams = in_memory && worth_streaming(part.in, part.out, part.out_at);
   for (int64_t row = 0; row < part.rows; row += ROWS_AT_ONCE) {
     const int64_t rows = smaller(part.rows - row, ROWS_AT_ONCE);
     if (in_memory) {
-      advance_in_memory<OUTPUT, COLUMNS>(part, at, row, rows);
+      advance_in_memory(part, at, steps, row, rows);
     } else {
-      advance_carried<OUTPUT, COLUMNS>(part, at, row, rows, is_first, is_last);
+      advance_carried(part, at, steps, row, rows, is_first, is_last);
     }
     after(row, rows);
   }

@@ -1,7 +1,7 @@
 // Sixteen floats in one AVX-512 register.
 
 #define DTAPE_UNROLL _Pragma("GCC unroll 16")
-enum { TILE_ROWS = 4, TILE_VECTORS = 4, PRODUCT_ROWS = 8 };
+enum { TILE_ROWS = 2, TILE_VECTORS = 8, PRODUCT_ROWS = 8 };
 
 typedef __m512 v16;
 
