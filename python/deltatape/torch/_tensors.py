@@ -46,12 +46,14 @@ class _Memory:
 
     def __init__(self, tensor: torch.Tensor, dtype: np.dtype[Any]) -> None:
         self.tensor = tensor
-        strides = tuple(stride * dtype.itemsize for stride in tensor.stride())
+        gaps = None
+        if not tensor.is_contiguous():
+            gaps = tuple(stride * dtype.itemsize for stride in tensor.stride())
         self.__array_interface__ = {
             "version": 3,
             "shape": tuple(tensor.shape),
             "typestr": dtype.str,
-            "strides": strides,
+            "strides": gaps,
             "data": (tensor.data_ptr(), False),
         }
 
@@ -126,8 +128,8 @@ class Tensors:
         dtype = _DTYPES.get(tensor.dtype)
         if dtype is None or tensor.layout != torch.strided:
             self.operation.refuse_dtype(argument, "a dense tensor of floats", tensor.dtype)
-        described = np.asarray(_Memory(tensor.detach(), dtype))
-        return described.view(dtype)
+        described = np.asarray(_Memory(tensor, dtype))
+        return described if described.dtype == dtype else described.view(dtype)
 
 
 def _owner(array: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import torch
@@ -59,5 +58,4 @@ def ssm_replay(
 def _described(tensors: Tensors, tape: Any) -> Any:
     if not isinstance(tape, FactoredTape | DenseTape):
         return tape
-    arrays_of_tape = (tensors.input(each.name, getattr(tape, each.name)) for each in fields(tape))
-    return type(tape)(*arrays_of_tape)
+    return type(tape)(*(tensors.input(name, each) for name, each in vars(tape).items()))
