@@ -52,8 +52,8 @@ SsmGeometry::SsmGeometry(int64_t columns, int group, int most_lanes, int sharing
 
 int SsmGeometry::chunk() const {
   const int64_t vectors = std::max<int64_t>((state_dim + 4 * lanes - 1) / (4 * lanes), 1);
-  const int64_t padded = vectors * 4 * lanes;
-  return static_cast<int>(std::min<int64_t>(std::max<int64_t>(1024 / padded, 1), kMostSteps));
+  const int64_t longest = std::max<int64_t>(vectors * 4 * lanes, tile(*this));
+  return static_cast<int>(std::min<int64_t>(std::max<int64_t>(1024 / longest, 1), kMostSteps));
 }
 
 void SsmGeometry::set(Variant &variant, const SsmStates &from, const SsmStates &to,

@@ -24,7 +24,7 @@ struct SsmGeometry {
   // `sharing`: rows of a lane that share each load of b, c or v.
   SsmGeometry(int64_t state_dim, int threads, int most_lanes, int sharing);
 
-  // Steps whose columns lie in threadgroup memory at once: 4 KiB an array.
+  // Steps whose columns and rows lie in threadgroup memory at once: at most 4 KiB an array.
   int chunk() const;
 
   // Sets the macros of state.metal.

@@ -83,15 +83,17 @@ struct SSMGeometry {
     rows = min(sharing, fit, max(256 * lanes / threads, 1))
   }
 
-  /// Steps whose columns lie in threadgroup memory at once: 4 KiB an array.
+  /// Steps whose columns and rows lie in threadgroup memory at once: at most 4 KiB an array.
   var chunk: Int {
     let padded = max((stateDim + 4 * lanes - 1) / (4 * lanes), 1) * 4 * lanes
-    return min(max(1024 / padded, 1), SSMGeometry.mostSteps)
+    return min(max(1024 / max(padded, tile), 1), SSMGeometry.mostSteps)
   }
 
+  /// Rows of a threadgroup.
+  private var tile: Int { threads / lanes * rows }
+
   func groups(_ shape: SSMShape, _ sequences: Range<Int>) -> MTLSize {
-    let tile = threads / lanes * rows
-    return MTLSize(
+    MTLSize(
       width: shape.heads, height: max((shape.headDim + tile - 1) / tile, 1),
       depth: sequences.count)
   }
