@@ -1,5 +1,8 @@
 #include "memory.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 #include <unistd.h>
 
 #include <cstdlib>
@@ -13,6 +16,19 @@ constexpr size_t most_kept = size_t(256) << 20;
 size_t page() {
   static const size_t bytes = size_t(sysconf(_SC_PAGESIZE));
   return bytes;
+}
+
+// Large memory asks for huge pages: the kernels follow many streams of addresses at once. Where
+// they are not offered, pages are small.
+void *map(size_t bytes) {
+  constexpr size_t huge_page = size_t(2) << 20;
+  const size_t alignment = bytes < huge_page ? page() : huge_page;
+  void *memory = nullptr;
+  if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+#if defined(__linux__)
+  if (alignment == huge_page) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  return memory;
 }
 
 }  // namespace
@@ -32,7 +48,8 @@ void *memory_pool::allocate(uint64_t bytes) {
   if (bytes > SIZE_MAX - page()) return nullptr;
   const size_t rounded = (bytes > 0 ? bytes + page() - 1 : page()) / page() * page();
   void *memory = take_kept(rounded);
-  if (!memory && posix_memalign(&memory, page(), rounded) != 0) return nullptr;
+  if (!memory) memory = map(rounded);
+  if (!memory) return nullptr;
   try {
     used_.emplace(memory, rounded);
   } catch (const std::bad_alloc &) {
