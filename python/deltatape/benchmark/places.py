@@ -60,9 +60,9 @@ class Place:
         """Wait for what a stream's wait does not wait for."""
 
     def copies(self, layers: int, nbytes: int) -> dict[str, Run]:
-        """Return the ways to copy: one thread is faster for little, and else all of them."""
+        """Return the ways to copy: by one thread, which is faster for little, and by all."""
         every = int(self.device.info["threads"]) or os.cpu_count() or 1
-        return {f"{count} threads": Copy(layers, nbytes, count) for count in {1, every}}
+        return {f"{count} threads": Copy(layers, nbytes, count) for count in sorted({1, every})}
 
 
 class Gpu(Place):

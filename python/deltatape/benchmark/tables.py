@@ -13,6 +13,8 @@ from deltatape.cli.table import show_table
 # Above this load for each processor, other processes have disturbed the times.
 BUSY = 0.5
 
+THREADS = ("kernel", "threads", "times faster", "copy", "goal")
+
 
 def show(report: Report) -> None:
     """Print the tables that have rows, the goals first."""
@@ -20,7 +22,11 @@ def show(report: Report) -> None:
         ("times", ("work", "dtypes", "sizes", "x copy", "ms", "copy ms", "goal"), _times(report)),
         ("other libraries", ("work", "library", "x ours", "ms", "note"), _peers(report.results)),
         ("growth", ("work", "size", "microseconds a call", "times", "linear"), _growth(report)),
-        ("all threads beside one", ("kernel", "threads", "times faster", "goal"), _threads(report)),
+        (
+            "all threads beside one",
+            ("kernel", "threads", "times faster", "copy", "goal"),
+            _threads(report),
+        ),
         ("a call's overhead", ("kernel", "from", "microseconds", "goal"), _overhead(report)),
         (_accept_title(report), ("held", "x factored", "ms", "MB held", "exact"), _accept(report)),
         ("memory of a call", ("call", "arrays MB", "besides MB"), _memory(report)),
@@ -78,7 +84,8 @@ def _threads(report: Report) -> Iterable[Sequence[str]]:
     for each in report.threads:
         met = each.met if report.has_goals else None
         goal = "" if met is None else outcome(f"{GOAL_OF_TWO:g}", met)
-        yield each.kernel, str(each.threads), spread(each.faster), goal
+        copied = spread(each.copy_faster)
+        yield each.kernel, str(each.threads), spread(each.faster), copied, goal
 
 
 def _overhead(report: Report) -> Iterable[Sequence[str]]:

@@ -21,11 +21,15 @@ GOAL_OF_TWO = 1.7
 
 @dataclass(frozen=True)
 class ThreadsResult:
-    """A kernel's time with one thread over its time with all."""
+    """A kernel's time with one thread over its time with all, and the same of the copy.
+
+    Memory has a speed of its own: what the copy does not gain nothing that it limits can gain.
+    """
 
     kernel: str
     threads: int
     faster: Spread
+    copy_faster: Spread
 
     @property
     def met(self) -> bool | None:
@@ -35,13 +39,16 @@ class ThreadsResult:
 
 def measure(device: Device, kernel: str, shapes: str) -> ThreadsResult:
     """Time the kernel's headline work with one thread and with all."""
-    threads = int(device.info["threads"])
+    threads, place = int(device.info["threads"]), Place(device)
+    work = MODULES[kernel].headline(place, SHAPES[shapes])
+    copies = place.copies(work.layers, work.moved // 2).values()
     with (
         _Worker(device.name, kernel, shapes, 1) as one,
         _Worker(device.name, kernel, shapes, threads) as all_of_them,
     ):
-        taken = take_turns([one.run, all_of_them.run], SHAPES[shapes].seconds)
-    return ThreadsResult(kernel, threads, Spread.of(taken[:, 0] / taken[:, 1]))
+        taken = take_turns([one.run, all_of_them.run, *copies], SHAPES[shapes].seconds)
+    faster, copy_faster = taken[:, 0] / taken[:, 1], taken[:, 2] / taken[:, -1]
+    return ThreadsResult(kernel, threads, Spread.of(faster), Spread.of(copy_faster))
 
 
 class _Worker:
