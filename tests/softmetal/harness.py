@@ -116,7 +116,7 @@ def run_turn(engine: Engine, source: str = TURN, count: int = 256) -> tuple[np.n
 
 def sanitizer(kind: str) -> dict[str, str]:
     """Environment of a process whose kernels run under "asan" (with UBSan) or "tsan"."""
-    swift = Path(os.environ.get("SOFTMETAL_SWIFT", "/opt/swift/usr"))
+    swift = Path(os.environ["SOFTMETAL_SWIFT"])
 
     def runtime(name: str) -> Path:
         (found,) = swift.glob(f"lib/clang/*/lib/linux/libclang_rt.{name}-x86_64.so")
