@@ -13,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
+# The profiles' format is that of one compiler: its own tools read them.
+TOOLS = Path(os.environ["SOFTMETAL_SWIFT"]) / "bin"
 REPOSITORY = HERE.parents[1]
 # File and line, each with how often it ran.
 Counts = dict[tuple[str, int], int]
@@ -20,7 +22,8 @@ Counts = dict[tuple[str, int], int]
 
 def exported(binary: Path, profile: Path) -> str:
     """What llvm-cov knows of a binary; nothing if none of it ran."""
-    command = ["llvm-cov", "export", "-format=lcov", f"-instr-profile={profile}", str(binary)]
+    options = ["-format=lcov", f"-instr-profile={profile}", str(binary)]
+    command = [TOOLS / "llvm-cov", "export", *options]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -100,7 +103,7 @@ def merged(build: Path) -> Path:
     """All profiles of a build in one."""
     listed, profile = build / "profiles.txt", build / "all.profdata"
     listed.write_text("\n".join(map(str, (build / "profiles").glob("*.profraw"))))
-    command = ["llvm-profdata", "merge", "-sparse", "-f", str(listed), "-o", str(profile)]
+    command = [TOOLS / "llvm-profdata", "merge", "-sparse", "-f", str(listed), "-o", str(profile)]
     subprocess.run(command, check=True)
     return profile
 
