@@ -70,32 +70,45 @@ struct tile {
   int64_t row, column;
 };
 
+// How many bytes before their use a state and the products of a dense entry are prefetched. A
+// multiple of 4096 would put what comes into those sets of the cache that are in use.
+constexpr int64_t STATE_AHEAD = 5120, PRODUCTS_AHEAD = 1024;
+
+template <class Element>
+DTAPE_INLINE void prefetch(const Element *p, int64_t bytes_ahead) {
+  __builtin_prefetch(reinterpret_cast<const char *>(p) + bytes_ahead);
+}
+
 template <int R, int V, class Element>
 DTAPE_INLINE void load_tile(tile<R, V> &part, const panels &at, const Element *from) {
+  const Element *row = from + part.column;
   DTAPE_UNROLL
-  for (int r = 0; r < R; ++r) {
+  for (int r = 0; r < R; ++r, row += at.columns) {
     DTAPE_UNROLL
     for (int v = 0; v < V; ++v) {
-      const Element *vector = from + r * at.columns + part.column + v * 16;
-      part.s[r][v] = load(vector);
-      __builtin_prefetch(vector + ROWS_AT_ONCE * at.columns);
+      part.s[r][v] = load(row + v * 16);
+      prefetch(row + v * 16, STATE_AHEAD);
     }
   }
 }
 
+template <int R, int V, class Element, class Put>
+DTAPE_INLINE void put_tile(const tile<R, V> &part, int64_t columns, Element *to, Put put) {
+  Element *row = to + part.column;
+  DTAPE_UNROLL
+  for (int r = 0; r < R; ++r, row += columns) {
+    DTAPE_UNROLL
+    for (int v = 0; v < V; ++v) put(row + v * 16, one_nan(part.s[r][v]));
+  }
+}
+
+// One decision for the whole tile: one a vector would cost as much as the arithmetic.
 template <int R, int V, class Element>
 DTAPE_INLINE void store_tile(const tile<R, V> &part, const panels &at, Element *to) {
-  DTAPE_UNROLL
-  for (int r = 0; r < R; ++r) {
-    DTAPE_UNROLL
-    for (int v = 0; v < V; ++v) {
-      Element *vector = to + r * at.columns + part.column + v * 16;
-      if (at.streams) {
-        stream(vector, one_nan(part.s[r][v]));
-      } else {
-        store(vector, one_nan(part.s[r][v]));
-      }
-    }
+  if (at.streams) {
+    put_tile(part, at.columns, to, [](Element *p, v16 v) { stream(p, v); });
+  } else {
+    put_tile(part, at.columns, to, [](Element *p, v16 v) { store(p, v); });
   }
 }
 
@@ -146,14 +159,13 @@ template <bool PADDED, class Element, int R, int V>
 DTAPE_INLINE void step_tile(const dense_steps<Element> &steps, tile<R, V> &part, const panels &at,
                             int64_t t) {
   const float *decay = at.decay + t * at.columns + part.column;
-  const Element *dbx = steps.dbx + at.products[t] + part.row * steps.state_dim + part.column;
+  const Element *row = steps.dbx + at.products[t] + part.row * steps.state_dim + part.column;
   DTAPE_UNROLL
-  for (int r = 0; r < R; ++r) {
+  for (int r = 0; r < R; ++r, row += steps.state_dim) {
     DTAPE_UNROLL
     for (int v = 0; v < V; ++v) {
-      const Element *vector = dbx + r * steps.state_dim + v * 16;
-      __builtin_prefetch(vector + R * steps.state_dim);
-      const v16 product = PADDED ? load_first(at.last, vector) : load(vector);
+      prefetch(row + v * 16, PRODUCTS_AHEAD);
+      const v16 product = PADDED ? load_first(at.last, row + v * 16) : load(row + v * 16);
       part.s[r][v] = fma(load(decay + v * 16), part.s[r][v], product);
     }
   }
