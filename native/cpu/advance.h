@@ -98,7 +98,7 @@ DTAPE_INLINE void put_tile(const tile<R, V> &part, int64_t columns, Element *to,
   DTAPE_UNROLL
   for (int r = 0; r < R; ++r, row += columns) {
     DTAPE_UNROLL
-    for (int v = 0; v < V; ++v) put(row + v * 16, one_nan(part.s[r][v]));
+    for (int v = 0; v < V; ++v) put(row + v * 16, part.s[r][v]);
   }
 }
 
@@ -106,9 +106,9 @@ DTAPE_INLINE void put_tile(const tile<R, V> &part, int64_t columns, Element *to,
 template <int R, int V, class Element>
 DTAPE_INLINE void store_tile(const tile<R, V> &part, const panels &at, Element *to) {
   if (at.streams) {
-    put_tile(part, at.columns, to, [](Element *p, v16 v) { stream(p, v); });
+    put_tile(part, at.columns, to, [](Element *p, v16 v) { stream(p, one_nan(v)); });
   } else {
-    put_tile(part, at.columns, to, [](Element *p, v16 v) { store(p, v); });
+    put_tile(part, at.columns, to, [](Element *p, v16 v) { store(p, one_nan(v)); });
   }
 }
 

@@ -24,11 +24,15 @@ DTAPE_INLINE void store_first(int n, Element *p, v16 v) {
   std::memcpy(p, some, size_t(n) * sizeof *p);
 }
 
-// to is written in whole vectors: zeros follow the last element.
+// to is written in whole vectors: zeros follow the last element. What follows from, often the next
+// head's elements, is prefetched: it lies too far from other steps' for the processor to guess.
 template <class Element>
 DTAPE_INLINE void widen_all(float *to, const Element *from, int64_t count) {
   int64_t i = 0;
-  for (; i + 16 <= count; i += 16) store(to + i, load(from + i));
+  for (; i + 16 <= count; i += 16) {
+    store(to + i, load(from + i));
+    __builtin_prefetch(from + count + i);
+  }
   if (i < count) store(to + i, load_first(int(count - i), from + i));
 }
 

@@ -77,14 +77,7 @@ DTAPE_INLINE __m256i narrow(bf16, v16 v) {
   // packus interleaves the halves of its operands: 0 2 1 3 puts them in order.
   return _mm256_permute4x64_epi64(_mm256_packus_epi32(to_bf16(v.a), to_bf16(v.b)), 0xd8);
 }
-template <class Element>
-DTAPE_INLINE void store(Element *p, v16 v) {
-  _mm256_storeu_si256((__m256i *)p, narrow(Element(), v));
-}
-template <class Element>
-DTAPE_INLINE void stream(Element *p, v16 v) {
-  _mm256_stream_si256((__m256i *)p, narrow(Element(), v));
-}
+#include "narrowed.h"
 
 #define DTAPE_FOLD(shuffle, a, b, low, high) _mm256_add_ps(shuffle(a, b, low), shuffle(a, b, high))
 

@@ -54,14 +54,7 @@ DTAPE_INLINE __m256i narrow(bf16, v16 v) {
       _mm512_add_epi32(_mm512_and_si512(_mm512_srli_epi32(u, 16), even), _mm512_set1_epi32(0x7fff));
   return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(u, half), 16));
 }
-template <class Element>
-DTAPE_INLINE void store(Element *p, v16 v) {
-  _mm256_storeu_si256((__m256i *)p, narrow(Element(), v));
-}
-template <class Element>
-DTAPE_INLINE void stream(Element *p, v16 v) {
-  _mm256_stream_si256((__m256i *)p, narrow(Element(), v));
-}
+#include "narrowed.h"
 
 // Adds what lies in the quarters (or, within quarters, the elements) that the two selections name.
 #define DTAPE_FOLD(shuffle, a, b, low, high) add(shuffle(a, b, low), shuffle(a, b, high))
