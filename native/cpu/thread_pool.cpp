@@ -50,11 +50,23 @@ void thread_pool::start() {
   }
 }
 
-void thread_pool::share(int participant) {
-  for (;;) {
-    const int64_t begin = next_.fetch_add(grain_, std::memory_order_relaxed);
-    if (begin >= items_) return;
-    task_.run(task_.context, participant, begin, std::min(begin + grain_, items_));
+void thread_pool::divide(int64_t items) {
+  grain_ = std::max<int64_t>(1, items / (threads_ * ranges_each));
+  int64_t begin = 0;
+  for (int i = 0; i < threads_; ++i) {
+    shares_[i].next.store(begin, std::memory_order_relaxed);
+    begin = shares_[i].end = items * (i + 1) / threads_;
+  }
+}
+
+void thread_pool::take_part(int participant) {
+  for (int i = 0; i < threads_; ++i) {
+    share &from = shares_[(participant + i) % threads_];
+    for (;;) {
+      const int64_t begin = from.next.fetch_add(grain_, std::memory_order_relaxed);
+      if (begin >= from.end) break;
+      task_.run(task_.context, participant, begin, std::min(begin + grain_, from.end));
+    }
   }
 }
 
@@ -68,7 +80,7 @@ void thread_pool::work(int participant) {
     seen = calls_.load();
     active_.fetch_add(1);
     lock.unlock();
-    share(participant);
+    take_part(participant);
     lock.lock();
     if (active_.fetch_sub(1) == 1) done_.notify_one();
   }
@@ -76,7 +88,7 @@ void thread_pool::work(int participant) {
 
 void thread_pool::run(int64_t items, task task) {
   std::unique_lock<std::mutex> exclusive(exclusive_, std::defer_lock);
-  if (threads_ == 1 || items <= 1 || !exclusive.try_lock()) {
+  if (threads_ == 1 || items <= 1 || !shares_ || !exclusive.try_lock()) {
     task.run(task.context, 0, 0, items);
     return;
   }
@@ -84,14 +96,12 @@ void thread_pool::run(int64_t items, task task) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     task_ = task;
-    items_ = items;
-    grain_ = std::max<int64_t>(1, items / (threads_ * ranges_each));
-    next_.store(0, std::memory_order_relaxed);
+    divide(items);
     open_ = true;
     calls_.fetch_add(1);
   }
   wake_.notify_all();
-  share(0);
+  take_part(0);
   // Nothing is left: workers that have not joined by now need not.
   std::unique_lock<std::mutex> lock(mutex_);
   open_ = false;
