@@ -58,7 +58,7 @@ def test_the_copy_is_tried_with_one_thread_and_with_all(cpu: Place) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.KERNEL)
 def test_peers_compute_the_same_and_other_results_are_found_out(cpu: Place, kernel) -> None:
-    work = kernel.headline(cpu, QUICK)
+    work = kernel.scaled(cpu, QUICK, cached=False)
     assert all(check.holds for check in work.check())
     peers = work.peers()
     assert any(peer.name.startswith("numpy") for peer in peers)
@@ -106,13 +106,32 @@ def test_growth_is_told_along_each_size_alone(cpu: Place) -> None:
 
 
 def test_two_processes_take_turns_with_their_own_threads(cpu: Place) -> None:
-    found = threads.measure(cpu.device, "chunk_tri_solve_invert", "quick")
-    assert found.faster.median > 0
+    in_memory, in_caches = threads.measure(cpu.device, "chunk_tri_solve_invert", "quick")
+    assert (in_memory.where, in_caches.where) == ("memory", "caches")
+    assert in_memory.faster.median > 0
+    assert in_caches.faster.median > 0
+
+
+def test_memory_allows_what_it_moves_beside_a_copy(cpu: Place, monkeypatch) -> None:
+    # In every round: one thread takes 4 s, two 2 s, the copies 4 s and 3 s.
+    monkeypatch.setattr(Place, "copies", lambda *_: {"1 threads": list, "2 threads": list})
+    monkeypatch.setattr(threads, "in_turns", lambda *_: np.array([[4.0, 2.0, 4.0, 3.0]] * 3))
+    found = threads.measure(cpu.device, "chunk_tri_solve_invert", "quick")[0]
+    assert found.faster == Spread(2, 2, 2)
+    assert found.copy_faster == Spread(4 / 3, 4 / 3, 4 / 3)
+    assert found.at_most == Spread(2, 2, 2)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.KERNEL)
+def test_what_the_caches_hold_is_small_and_done_in_place(cpu: Place, kernel) -> None:
+    in_memory, in_caches = (kernel.scaled(cpu, QUICK, cached) for cached in (False, True))
+    assert in_caches.layers == 1
+    assert in_caches.moved * in_caches.layers < in_memory.moved * in_memory.layers
+    first = in_caches.result()
+    in_caches.run()
+    assert not np.array_equal(in_caches.result(), first)
 
 
 def test_a_process_that_ends_is_an_error() -> None:
-    with (
-        threads._Worker("none", "chunk_tri_solve_invert", "quick", 1) as worker,
-        pytest.raises(RuntimeError, match="ended"),
-    ):
-        worker.run()
+    with pytest.raises(RuntimeError, match="ended"):
+        threads._Worker("none", "chunk_tri_solve_invert", "quick", "memory", 1)

@@ -12,7 +12,7 @@ from deltatape.benchmark.peers import Peer, inverse_peers
 from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import Shapes
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Group, Work, from_python
+from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
 from deltatape.verification import chunk_tri_solve_invert as cases
 from deltatape.verification.comparisons import Comparison
 from deltatape.verification.inputs import DTYPES, dtype_of, matrices
@@ -20,6 +20,9 @@ from deltatape.verification.inputs import DTYPES, dtype_of, matrices
 KERNEL = "chunk_tri_solve_invert"
 SYMBOLS = ("B", "T", "H", "BT")
 GOAL = 1.3
+
+# The sizes that SYMBOLS name.
+Matrix = tuple[int, int, int, int]
 
 
 @dataclass
@@ -42,15 +45,27 @@ def groups(shapes: Shapes) -> list[Group]:
     return [[(shapes.matrix, dtype) for dtype in DTYPES]]
 
 
-def headline(place: Place, shapes: Shapes) -> Work:
-    """Build the work that stands for the kernel."""
-    return work(place, shapes.matrix, "float32")
+def scaled(place: Place, shapes: Shapes, cached: bool) -> Work:
+    """Build what numbers of threads are compared by: all chunks, or an eighth in place."""
+    batch, steps, heads, chunk = shapes.matrix
+    if cached:
+        steps = max(chunk, steps // 8)
+    return work(place, (batch, steps, heads, chunk), "float32", in_place=cached, caller=from_c)
 
 
-def work(place: Place, shape: tuple[int, int, int, int], dtype: str) -> Work:
+def work(
+    place: Place,
+    shape: Matrix,
+    dtype: str,
+    *,
+    in_place: bool = False,
+    caller: Caller = from_python,
+) -> Work:
     """Make one call, that reads and writes one dtype."""
     layer = build(place, shape, dtype)
-    run = from_python(place, [layer])
+    if in_place:
+        layer.out = layer.a
+    run = caller(place, [layer])
     whole = dtype == "float32"
     return Work(
         kernel=KERNEL,
@@ -68,7 +83,7 @@ def work(place: Place, shape: tuple[int, int, int, int], dtype: str) -> Work:
     )
 
 
-def build(place: Place, shape: tuple[int, int, int, int], dtype: str) -> Layer:
+def build(place: Place, shape: Matrix, dtype: str) -> Layer:
     """Build a layer with its arrays in the device's memory."""
     a = np.nan_to_num(matrices(shape)).astype(dtype_of(dtype))
     return Layer(place, place.put(a), place.poisoned(shape, dtype))

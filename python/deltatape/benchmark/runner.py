@@ -45,7 +45,7 @@ def _times(place: Place, report: Report, kernel: str, group: Group, with_peers: 
 
 
 def _threads(device: Device, report: Report, kernel: str) -> None:
-    report.threads.append(threads.measure(device, kernel, report.shapes))
+    report.threads += threads.measure(device, kernel, report.shapes)
 
 
 def _overhead(place: Place, report: Report) -> None:

@@ -13,7 +13,7 @@ from deltatape.benchmark.peers import Peer, replay_peers
 from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import SYMBOLS, Shapes, layers_for
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Group, Work, from_python
+from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
 from deltatape.verification import tolerances
 from deltatape.verification.comparisons import Comparison, normwise
 from deltatape.verification.inputs import DTYPES, Shape, normal, replay_inputs
@@ -64,15 +64,23 @@ def groups(shapes: Shapes) -> list[Group]:
     ]
 
 
-def headline(place: Place, shapes: Shapes) -> Work:
-    """Build the work that stands for the kernel."""
-    return work(place, FACTORED, shapes.cell, "float32", shapes.layers)
+def scaled(place: Place, shapes: Shapes, cached: bool) -> Work:
+    """Build what numbers of threads are compared by: many layers, or one that caches hold."""
+    kind, layers = (IN_PLACE, 1) if cached else (FACTORED, shapes.layers)
+    return work(place, kind, shapes.cell, "float32", layers, from_c)
 
 
-def work(place: Place, kind: Kind, shape: Shape, dtype: str, layers: int) -> Work:
+def work(
+    place: Place,
+    kind: Kind,
+    shape: Shape,
+    dtype: str,
+    layers: int,
+    caller: Caller = from_python,
+) -> Work:
     """Make the same call for each of some layers, whose states and activations have one dtype."""
     made = [build(place, kind, shape, dtype, seed) for seed in range(layers)]
-    run = from_python(place, made)
+    run = caller(place, made)
     whole = dtype == "float32"
     read = made[0].tape.nbytes if kind.tape == "dense" else 0
     return Work(

@@ -55,6 +55,7 @@ class Kind:
 
 
 FACTORED = Kind("factored tape", goal=2.0)
+IN_PLACE = Kind("factored tape, in place", writes="in place")
 VERIFY = Kind("factored tape, state not written", writes="nothing")
 DENSE = Kind("dense tape", tape="dense")
 DECODE = Kind("decode, in place", tape=None, writes="in place", goal=1.4)
@@ -80,9 +81,10 @@ def groups(shapes: Shapes) -> list[Group]:
     ]
 
 
-def headline(place: Place, shapes: Shapes) -> Work:
-    """Build the work that stands for the kernel."""
-    return work(place, FACTORED, shapes.cell, "float32", shapes.layers)
+def scaled(place: Place, shapes: Shapes, cached: bool) -> Work:
+    """Build what numbers of threads are compared by: many layers, or one that caches hold."""
+    kind, layers = (IN_PLACE, 1) if cached else (FACTORED, shapes.layers)
+    return work(place, kind, shapes.cell, "float32", layers, from_c)
 
 
 def work(

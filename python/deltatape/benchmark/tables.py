@@ -24,7 +24,7 @@ def show(report: Report) -> None:
         ("growth", ("work", "size", "microseconds a call", "times", "linear"), _growth(report)),
         (
             "all threads beside one",
-            ("kernel", "threads", "times faster", "copy", "goal"),
+            ("kernel", "in", "threads", "times faster", "copy", "memory allows", "goal"),
             _threads(report),
         ),
         ("a call's overhead", ("kernel", "from", "microseconds", "goal"), _overhead(report)),
@@ -84,8 +84,8 @@ def _threads(report: Report) -> Iterable[Sequence[str]]:
     for each in report.threads:
         met = each.met if report.has_goals else None
         goal = "" if met is None else outcome(f"{GOAL_OF_TWO:g}", met)
-        copied = spread(each.copy_faster)
-        yield each.kernel, str(each.threads), spread(each.faster), copied, goal
+        copied, most = ("" if it is None else spread(it) for it in (each.copy_faster, each.at_most))
+        yield each.kernel, each.where, str(each.threads), spread(each.faster), copied, most, goal
 
 
 def _overhead(report: Report) -> Iterable[Sequence[str]]:

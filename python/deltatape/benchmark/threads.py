@@ -1,6 +1,7 @@
-"""How much faster all threads are than one.
+"""How much faster all threads are than one, and how much faster memory lets them be.
 
-The number of threads is fixed when a process opens the device, so two processes take turns.
+The number of threads is fixed when a process opens the device, so two processes take turns. Each
+times itself, and runs once before, so that neither sleep nor what others left in the caches counts.
 """
 
 from __future__ import annotations
@@ -9,27 +10,49 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 from deltatape import Device
 from deltatape.benchmark.kernels import MODULES
+from deltatape.benchmark.measure import fastest
 from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import SHAPES
-from deltatape.benchmark.timing import Spread, take_turns
+from deltatape.benchmark.timing import Run, Spread, in_turns, timed
 
 GOAL_OF_TWO = 1.7
+
+# Where a work's arrays lie, and how often it runs to be timed once.
+RUNS = {"memory": 1, "caches": 24}
+
+# A copy reads the memory that it overwrites, too: it moves three bytes where a kernel that need not
+# do so moves two.
+MOVED_BY_A_COPY = 3 / 2
 
 
 @dataclass(frozen=True)
 class ThreadsResult:
-    """A kernel's time with one thread over its time with all, and the same of the copy.
+    """A kernel's time with one thread over its time with all.
 
-    Memory has a speed of its own: what the copy does not gain nothing that it limits can gain.
+    Parameters
+    ----------
+    kernel, where
+        The kernel, and where its arrays lie.
+    threads
+        How many all are.
+    faster
+        How many times faster they are than one.
+    copy_faster
+        The same of the copy, for arrays in memory.
+    at_most
+        How many times faster they could be before they moved more bytes a second than the copy.
     """
 
     kernel: str
+    where: str
     threads: int
     faster: Spread
-    copy_faster: Spread
+    copy_faster: Spread | None = None
+    at_most: Spread | None = None
 
     @property
     def met(self) -> bool | None:
@@ -37,38 +60,68 @@ class ThreadsResult:
         return self.faster.median >= GOAL_OF_TWO if self.threads == 2 else None
 
 
-def measure(device: Device, kernel: str, shapes: str) -> ThreadsResult:
-    """Time the kernel's headline work with one thread and with all."""
-    threads, place = int(device.info["threads"]), Place(device)
-    work = MODULES[kernel].headline(place, SHAPES[shapes])
-    copies = place.copies(work.layers, work.moved // 2).values()
+def measure(device: Device, kernel: str, shapes: str) -> list[ThreadsResult]:
+    """Time the kernel with one thread and with all, on arrays in memory and in the caches."""
+    return [_measure(device, kernel, shapes, where) for where in RUNS]
+
+
+def _measure(device: Device, kernel: str, shapes: str, where: str) -> ThreadsResult:
+    threads = int(device.info["threads"])
     with (
-        _Worker(device.name, kernel, shapes, 1) as one,
-        _Worker(device.name, kernel, shapes, threads) as all_of_them,
+        _Worker(device.name, kernel, shapes, where, 1) as one,
+        _Worker(device.name, kernel, shapes, where, threads) as every,
     ):
-        taken = take_turns([one.run, all_of_them.run, *copies], SHAPES[shapes].seconds)
-    faster, copy_faster = taken[:, 0] / taken[:, 1], taken[:, 2] / taken[:, -1]
-    return ThreadsResult(kernel, threads, Spread.of(faster), Spread.of(copy_faster))
+        of_memory = where == "memory"
+        copies = Place(device).copies(one.layers, one.moved // 2) if of_memory else {}
+        timers = [partial(settled, copy) for copy in copies.values()]
+        taken = in_turns([one.seconds, every.seconds, *timers], SHAPES[shapes].seconds)
+    alone, together, *copied = taken.T
+    faster = Spread.of(alone / together)
+    if not of_memory:
+        return ThreadsResult(kernel, where, threads, faster)
+    _, copy = fastest(dict(zip(copies, copied, strict=True)))
+    copy_faster, at_most = copied[0] / copied[-1], MOVED_BY_A_COPY * alone / copy
+    return ThreadsResult(kernel, where, threads, faster, Spread.of(copy_faster), Spread.of(at_most))
+
+
+def settled(run: Run, times: int = 1) -> float:
+    """Return the seconds of some runs that follow another."""
+    run()
+    return timed(run, times)
 
 
 class _Worker:
-    """A process with its own number of threads, which makes a run for each line it reads."""
+    """A process with its own number of threads, which times its work for each line it reads.
 
-    def __init__(self, device: str, kernel: str, shapes: str, threads: int) -> None:
+    Attributes
+    ----------
+    layers, moved
+        How many calls a run makes, and the bytes that each has to move.
+    """
+
+    def __init__(self, device: str, kernel: str, shapes: str, where: str, threads: int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, device, kernel, shapes],
+            [sys.executable, "-m", __name__, device, kernel, shapes, where],
             env={**os.environ, "DELTATAPE_NUM_THREADS": str(threads)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+        self.layers, self.moved = (int(word) for word in self._line().split())
 
-    def run(self) -> None:
+    def seconds(self) -> float:
+        """Have the work timed."""
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         print(file=self._process.stdin, flush=True)
-        if not self._process.stdout.readline():
-            raise RuntimeError(f"the process that times threads ended: {self._process.wait()}")
+        return float(self._line())
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.communicate()
+            raise RuntimeError(f"the process that times threads ended: {self._process.returncode}")
+        return line
 
     def __enter__(self) -> _Worker:
         return self
@@ -77,13 +130,13 @@ class _Worker:
         self._process.communicate()
 
 
-def serve(device: str, kernel: str, shapes: str) -> None:
-    """Run the work once for each line of standard input."""
+def serve(device: str, kernel: str, shapes: str, where: str) -> None:
+    """Time the work once for each line of standard input."""
     with Device(device) as opened:
-        work = MODULES[kernel].headline(Place(opened), SHAPES[shapes])
+        work = MODULES[kernel].scaled(Place(opened), SHAPES[shapes], where == "caches")
+        print(work.layers, work.moved, flush=True)
         for _ in sys.stdin:
-            work.run()
-            print(flush=True)
+            print(settled(work.run, RUNS[where]), flush=True)
 
 
 if __name__ == "__main__":

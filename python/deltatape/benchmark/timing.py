@@ -6,11 +6,15 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 Run = Callable[[], object]
+
+# Does something and says how many seconds it took.
+Timer = Callable[[], float]
 
 FEWEST_ROUNDS = 7
 
@@ -46,26 +50,37 @@ def take_turns(runs: Sequence[Run], seconds: float) -> NDArray[np.float64]:
     -------
     Seconds, [rounds, runs].
     """
-    for run in runs:
-        run()
+    return in_turns([partial(timed, run) for run in runs], seconds)
+
+
+def in_turns(timers: Sequence[Timer], seconds: float) -> NDArray[np.float64]:
+    """Do the same with what times itself."""
+    for timer in timers:
+        timer()
     rounds: list[list[float]] = []
     end = time.perf_counter() + seconds
     collecting = gc.isenabled()
     gc.disable()
     try:
         while len(rounds) < FEWEST_ROUNDS or time.perf_counter() < end:
-            rounds.append(_one_round(runs, len(rounds) % len(runs)))
+            rounds.append(_one_round(timers, len(rounds) % len(timers)))
     finally:
         if collecting:
             gc.enable()
     return np.array(rounds)
 
 
-def _one_round(runs: Sequence[Run], first: int) -> list[float]:
-    taken = [0.0] * len(runs)
-    for turn in range(len(runs)):
-        index = (first + turn) % len(runs)
-        start = time.perf_counter()
-        runs[index]()
-        taken[index] = time.perf_counter() - start
+def timed(run: Run, times: int = 1) -> float:
+    """Return the seconds that some runs take, one after the other."""
+    start = time.perf_counter()
+    for _ in range(times):
+        run()
+    return time.perf_counter() - start
+
+
+def _one_round(timers: Sequence[Timer], first: int) -> list[float]:
+    taken = [0.0] * len(timers)
+    for turn in range(len(timers)):
+        index = (first + turn) % len(timers)
+        taken[index] = timers[index]()
     return taken
