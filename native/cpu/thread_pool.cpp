@@ -14,10 +14,12 @@ constexpr int64_t ranges_each = 8;
 // within 20 us from Python, now and then more.
 constexpr auto patience = std::chrono::microseconds(100);
 
+// It yields, since the thread that it waits for may be on the same processor.
 template <class Condition>
 void watch_for_a_while(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!condition() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
     for (int i = 0; i < 32 && !condition(); ++i) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
@@ -75,9 +77,10 @@ void thread_pool::work(int participant) {
   for (;;) {
     watch_for_a_while([&] { return calls_.load(std::memory_order_relaxed) != seen; });
     std::unique_lock<std::mutex> lock(mutex_);
-    wake_.wait(lock, [&] { return stopping_ || (open_ && calls_.load() != seen); });
+    wake_.wait(lock, [&] { return stopping_ || calls_.load() != seen; });
     if (stopping_) return;
     seen = calls_.load();
+    if (!open_) continue;  // too late: it watches for the next, for which it would be late again
     active_.fetch_add(1);
     lock.unlock();
     take_part(participant);
