@@ -58,7 +58,7 @@ def test_the_copy_is_tried_with_one_thread_and_with_all(cpu: Place) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.KERNEL)
 def test_peers_compute_the_same_and_other_results_are_found_out(cpu: Place, kernel) -> None:
-    work = kernel.scaled(cpu, QUICK, cached=False)
+    work = kernel.scaled(cpu, QUICK, "memory")
     assert all(check.holds for check in work.check())
     peers = work.peers()
     assert any(peer.name.startswith("numpy") for peer in peers)
@@ -112,24 +112,27 @@ def test_two_processes_take_turns_with_their_own_threads(cpu: Place) -> None:
     assert in_caches.faster.median > 0
 
 
-def test_memory_allows_what_it_moves_beside_a_copy(cpu: Place, monkeypatch) -> None:
-    # In every round: one thread takes 4 s, two 2 s, the copies 4 s and 3 s.
+def test_threads_can_gain_what_is_left_when_bytes_are_only_moved(cpu: Place, monkeypatch) -> None:
+    # In every round: one thread takes 4 s, two 2 s, only moving 1 s, the copies 3 s and 2 s.
     monkeypatch.setattr(Place, "copies", lambda *_: {"1 threads": list, "2 threads": list})
-    monkeypatch.setattr(threads, "in_turns", lambda *_: np.array([[4.0, 2.0, 4.0, 3.0]] * 3))
-    found = threads.measure(cpu.device, "chunk_tri_solve_invert", "quick")[0]
-    assert found.faster == Spread(2, 2, 2)
-    assert found.copy_faster == Spread(4 / 3, 4 / 3, 4 / 3)
-    assert found.at_most == Spread(2, 2, 2)
+    rounds = np.array([[4.0, 2.0, 1.0, 3.0, 2.0]] * 3)
+    monkeypatch.setattr(threads, "in_turns", lambda timers, _: rounds[:, : len(timers)])
+    in_memory, in_caches = threads.measure(cpu.device, "chunk_tri_solve_invert", "quick")
+    assert in_memory.faster == in_caches.faster == Spread(2, 2, 2)
+    assert in_memory.at_most == Spread(4, 4, 4)
+    assert in_memory.copy_faster == Spread(1.5, 1.5, 1.5)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.KERNEL)
-def test_what_the_caches_hold_is_small_and_done_in_place(cpu: Place, kernel) -> None:
-    in_memory, in_caches = (kernel.scaled(cpu, QUICK, cached) for cached in (False, True))
-    assert in_caches.layers == 1
-    assert in_caches.moved * in_caches.layers < in_memory.moved * in_memory.layers
-    first = in_caches.result()
-    in_caches.run()
-    assert not np.array_equal(in_caches.result(), first)
+def test_threads_are_compared_by_the_same_bytes_and_by_a_small_work_in_place(
+    cpu: Place, kernel
+) -> None:
+    works = {scale: kernel.scaled(cpu, QUICK, scale) for scale in threads.RUNS}
+    moved = {scale: work.layers * work.moved for scale, work in works.items()}
+    assert moved["memory"] == moved["moving"] > moved["caches"]
+    first = works["caches"].result()
+    works["caches"].run()
+    assert not np.array_equal(works["caches"].result(), first)
 
 
 def test_a_process_that_ends_is_an_error() -> None:

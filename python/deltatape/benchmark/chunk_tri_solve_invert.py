@@ -10,7 +10,7 @@ import numpy as np
 from deltatape import Stream, reference
 from deltatape.benchmark.peers import Peer, inverse_peers
 from deltatape.benchmark.places import Place
-from deltatape.benchmark.shapes import Shapes
+from deltatape.benchmark.shapes import Scale, Shapes
 from deltatape.benchmark.timing import Run
 from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
 from deltatape.verification import chunk_tri_solve_invert as cases
@@ -45,12 +45,15 @@ def groups(shapes: Shapes) -> list[Group]:
     return [[(shapes.matrix, dtype) for dtype in DTYPES]]
 
 
-def scaled(place: Place, shapes: Shapes, cached: bool) -> Work:
-    """Build what numbers of threads are compared by: all chunks, or an eighth in place."""
+def scaled(place: Place, shapes: Shapes, scale: Scale) -> Work:
+    """Build what numbers of threads are compared by; caches hold an eighth of the chunks."""
     batch, steps, heads, chunk = shapes.matrix
-    if cached:
+    if scale == "moving":
+        steps, chunk = steps * chunk // 16, 16
+    if scale == "caches":
         steps = max(chunk, steps // 8)
-    return work(place, (batch, steps, heads, chunk), "float32", in_place=cached, caller=from_c)
+    matrix = (batch, steps, heads, chunk)
+    return work(place, matrix, "float32", in_place=scale == "caches", caller=from_c)
 
 
 def work(

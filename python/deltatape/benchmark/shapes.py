@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from deltatape.verification.inputs import Shape
 
@@ -12,6 +13,10 @@ SYMBOLS = ("B", "T", "H", "G", "Dh", "Ds")
 
 # States of at least this much are timed together, more than caches hold.
 OUT_OF_CACHE = 48 << 20
+
+# What numbers of threads are compared by: arrays in memory, the same bytes with the least
+# arithmetic that there is, and arrays that caches hold.
+Scale = Literal["memory", "moving", "caches"]
 
 FACTORS = (1, 2, 4, 8, 16, 32, 64)
 

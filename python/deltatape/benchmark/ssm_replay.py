@@ -11,7 +11,7 @@ import numpy as np
 from deltatape import DenseTape, FactoredTape, Stream, reference
 from deltatape.benchmark.peers import Peer, replay_peers
 from deltatape.benchmark.places import Place
-from deltatape.benchmark.shapes import SYMBOLS, Shapes, layers_for
+from deltatape.benchmark.shapes import SYMBOLS, Scale, Shapes, layers_for
 from deltatape.benchmark.timing import Run
 from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
 from deltatape.verification import tolerances
@@ -64,10 +64,11 @@ def groups(shapes: Shapes) -> list[Group]:
     ]
 
 
-def scaled(place: Place, shapes: Shapes, cached: bool) -> Work:
-    """Build what numbers of threads are compared by: many layers, or one that caches hold."""
-    kind, layers = (IN_PLACE, 1) if cached else (FACTORED, shapes.layers)
-    return work(place, kind, shapes.cell, "float32", layers, from_c)
+def scaled(place: Place, shapes: Shapes, scale: Scale) -> Work:
+    """Build what numbers of threads are compared by."""
+    kind, layers = (IN_PLACE, 1) if scale == "caches" else (FACTORED, shapes.layers)
+    cell = shapes.cell._replace(steps=1) if scale == "moving" else shapes.cell
+    return work(place, kind, cell, "float32", layers, from_c)
 
 
 def work(

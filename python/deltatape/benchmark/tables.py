@@ -24,7 +24,7 @@ def show(report: Report) -> None:
         ("growth", ("work", "size", "microseconds a call", "times", "linear"), _growth(report)),
         (
             "all threads beside one",
-            ("kernel", "in", "threads", "times faster", "copy", "memory allows", "goal"),
+            ("kernel", "in", "threads", "times faster", "copy", "moving alone", "goal"),
             _threads(report),
         ),
         ("a call's overhead", ("kernel", "from", "microseconds", "goal"), _overhead(report)),

@@ -11,22 +11,18 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from deltatape import Device
 from deltatape.benchmark.kernels import MODULES
-from deltatape.benchmark.measure import fastest
 from deltatape.benchmark.places import Place
-from deltatape.benchmark.shapes import SHAPES
+from deltatape.benchmark.shapes import SHAPES, Scale
 from deltatape.benchmark.timing import Run, Spread, in_turns, timed
 
 GOAL_OF_TWO = 1.7
 
-# Where a work's arrays lie, and how often it runs to be timed once.
-RUNS = {"memory": 1, "caches": 24}
-
-# A copy reads the memory that it overwrites, too: it moves three bytes where a kernel that need not
-# do so moves two.
-MOVED_BY_A_COPY = 3 / 2
+# How often the works that `scaled` builds run to be timed once.
+RUNS: dict[Scale, int] = {"memory": 1, "moving": 1, "caches": 24}
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,8 @@ class ThreadsResult:
     copy_faster
         The same of the copy, for arrays in memory.
     at_most
-        How many times faster they could be before they moved more bytes a second than the copy.
+        How many times faster they were if they only moved the bytes: one thread's time over that
+        of all for the same bytes with the least arithmetic.
     """
 
     kernel: str
@@ -62,26 +59,24 @@ class ThreadsResult:
 
 def measure(device: Device, kernel: str, shapes: str) -> list[ThreadsResult]:
     """Time the kernel with one thread and with all, on arrays in memory and in the caches."""
-    return [_measure(device, kernel, shapes, where) for where in RUNS]
-
-
-def _measure(device: Device, kernel: str, shapes: str, where: str) -> ThreadsResult:
-    threads = int(device.info["threads"])
+    threads, seconds = int(device.info["threads"]), SHAPES[shapes].seconds
+    worker = partial(_Worker, device.name, kernel, shapes)
+    with worker("caches", 1) as one, worker("caches", threads) as every:
+        alone, together = in_turns([one.seconds, every.seconds], seconds).T
+    in_caches = ThreadsResult(kernel, "caches", threads, Spread.of(alone / together))
     with (
-        _Worker(device.name, kernel, shapes, where, 1) as one,
-        _Worker(device.name, kernel, shapes, where, threads) as every,
+        worker("memory", 1) as one,
+        worker("memory", threads) as every,
+        worker("moving", threads) as moving,
     ):
-        of_memory = where == "memory"
-        copies = Place(device).copies(one.layers, one.moved // 2) if of_memory else {}
-        timers = [partial(settled, copy) for copy in copies.values()]
-        taken = in_turns([one.seconds, every.seconds, *timers], SHAPES[shapes].seconds)
-    alone, together, *copied = taken.T
-    faster = Spread.of(alone / together)
-    if not of_memory:
-        return ThreadsResult(kernel, where, threads, faster)
-    _, copy = fastest(dict(zip(copies, copied, strict=True)))
-    copy_faster, at_most = copied[0] / copied[-1], MOVED_BY_A_COPY * alone / copy
-    return ThreadsResult(kernel, where, threads, faster, Spread.of(copy_faster), Spread.of(at_most))
+        copies = Place(device).copies(one.layers, one.moved // 2).values()
+        timers = [one.seconds, every.seconds, moving.seconds]
+        timers += [partial(settled, copy) for copy in copies]
+        alone, together, moved, *copied = in_turns(timers, seconds).T
+    faster, at_most = Spread.of(alone / together), Spread.of(alone / moved)
+    copy_faster = Spread.of(copied[0] / copied[-1])
+    in_memory = ThreadsResult(kernel, "memory", threads, faster, copy_faster, at_most)
+    return [in_memory, in_caches]
 
 
 def settled(run: Run, times: int = 1) -> float:
@@ -99,9 +94,9 @@ class _Worker:
         How many calls a run makes, and the bytes that each has to move.
     """
 
-    def __init__(self, device: str, kernel: str, shapes: str, where: str, threads: int) -> None:
+    def __init__(self, device: str, kernel: str, shapes: str, scale: Scale, threads: int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, device, kernel, shapes, where],
+            [sys.executable, "-m", __name__, device, kernel, shapes, scale],
             env={**os.environ, "DELTATAPE_NUM_THREADS": str(threads)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -130,14 +125,15 @@ class _Worker:
         self._process.communicate()
 
 
-def serve(device: str, kernel: str, shapes: str, where: str) -> None:
+def serve(device: str, kernel: str, shapes: str, scale: Scale) -> None:
     """Time the work once for each line of standard input."""
     with Device(device) as opened:
-        work = MODULES[kernel].scaled(Place(opened), SHAPES[shapes], where == "caches")
+        work = MODULES[kernel].scaled(Place(opened), SHAPES[shapes], scale)
         print(work.layers, work.moved, flush=True)
         for _ in sys.stdin:
-            print(settled(work.run, RUNS[where]), flush=True)
+            print(settled(work.run, RUNS[scale]), flush=True)
 
 
 if __name__ == "__main__":
-    serve(*sys.argv[1:])
+    device_name, kernel_name, shapes_name, scale_name = sys.argv[1:]
+    serve(device_name, kernel_name, shapes_name, cast(Scale, scale_name))
