@@ -8,7 +8,7 @@ import pytest
 from deltatape import Device
 from deltatape.benchmark import chunk_tri_solve_invert, ssm_replay, ssm_step_record, threads
 from deltatape.benchmark.copies import Copy
-from deltatape.benchmark.growth import growth
+from deltatape.benchmark.growth import growth, straight_line
 from deltatape.benchmark.measure import difference, measure
 from deltatape.benchmark.peers import installed
 from deltatape.benchmark.places import Place
@@ -87,22 +87,31 @@ def test_a_group_is_measured_together(cpu: Place) -> None:
 
 
 def test_sweeps_go_from_1_to_64_times_and_exceed_the_caches() -> None:
-    swept = list(SHAPES["sweep"].swept())
-    for axis in ("batch", "steps", "heads"):
-        sizes = {getattr(shape, axis) for shape in swept}
-        assert {1, 64} <= sizes
-    for shape in swept:
-        state = 4 * np.prod(shape.state)
-        assert layers_for(shape) * state >= OUT_OF_CACHE
+    swept = SHAPES["sweep"].swept()
+    for axis, shapes in zip(("steps", "batch", "heads"), swept, strict=True):
+        sizes = [getattr(shape, axis) for shape in shapes]
+        assert (min(sizes), max(sizes)) == (1, 64)
+        assert len({shape._replace(**{axis: 0}) for shape in shapes}) == 1
+        for shape in shapes:
+            assert layers_for(shape) * 4 * np.prod(shape.state) >= OUT_OF_CACHE
 
 
-def test_growth_is_told_along_each_size_alone(cpu: Place) -> None:
-    shapes = [(1, 64 * steps, heads, 16) for steps, heads in ((1, 1), (2, 1), (4, 1), (1, 3))]
-    works = [chunk_tri_solve_invert.work(cpu, shape, "float32") for shape in shapes]
-    results = [measure([work], cpu, 0, with_peers=False)[0] for work in works]
-    points = [(each.symbol, each.size, each.linear) for each in growth(results)]
-    assert points == [("T", 64, 1), ("T", 128, 2), ("T", 256, 4), ("H", 1, 1), ("H", 3, 3)]
-    assert [each.times for each in growth(results) if each.linear == 1] == [1, 1]
+def test_growth_is_told_along_the_size_that_varies(cpu: Place) -> None:
+    works = [chunk_tri_solve_invert.work(cpu, (1, 64, h, 16), "float32") for h in (3, 1, 9)]
+    points = growth(measure(works, cpu, 0, with_peers=False))
+    assert [(each.symbol, each.size, each.linear) for each in points] == [
+        ("H", 1, 1),
+        ("H", 3, 3),
+        ("H", 9, 9),
+    ]
+    assert (points[0].times, points[0].copy_times) == (1, 1)
+
+
+def test_a_line_has_a_constant_and_shows_what_grows_faster() -> None:
+    x = np.array([1.0, 2, 4, 8, 16, 32, 64])
+    assert np.allclose(straight_line(x, 5 + 2 * x), 5 + 2 * x)
+    over_line = x**2 / straight_line(x, x**2)
+    assert over_line[-1] > 1.5
 
 
 def test_two_processes_take_turns_with_their_own_threads(cpu: Place) -> None:

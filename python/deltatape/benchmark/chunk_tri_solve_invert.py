@@ -41,7 +41,7 @@ class Layer:
 def groups(shapes: Shapes) -> list[Group]:
     """Return what is timed together, for a set of shapes."""
     if shapes.sweeps:
-        return [[(shape, "float32")] for shape in shapes.swept_matrices()]
+        return [[(shape, "float32") for shape in sweep] for sweep in shapes.swept_matrices()]
     return [[(shapes.matrix, dtype) for dtype in DTYPES]]
 
 

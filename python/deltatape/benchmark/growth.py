@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deltatape.benchmark.measure import Result
 
@@ -21,10 +23,13 @@ class Growth:
         What is varied, and its value.
     seconds
         For one call.
-    times
-        The time over that of the smallest size.
+    times, copy_times
+        The time over that of the smallest size, and the same of the copy.
     linear
-        The size over the smallest, which `times` is where growth is linear.
+        The size over the smallest.
+    over_line
+        The time over that of a straight line through the sweep, a constant and a time for each
+        unit of the size: near 1 everywhere where growth is linear.
     """
 
     title: str
@@ -32,31 +37,34 @@ class Growth:
     size: int
     seconds: float
     times: float
+    copy_times: float
     linear: float
+    over_line: float
 
 
-def growth(results: Sequence[Result]) -> Iterator[Growth]:
-    """Yield the points of every sweep, by work, symbol and size."""
-    for title in dict.fromkeys(each.work.title for each in results):
-        mine = [each for each in results if each.work.title == title]
-        for symbol in mine[0].work.sizes:
-            yield from _along(title, symbol, mine)
+def growth(results: Sequence[Result]) -> list[Growth]:
+    """Tell how time grows in works that differ in one size."""
+    sizes = [each.work.sizes for each in results]
+    (symbol,) = (name for name in sizes[0] if len({each[name] for each in sizes}) > 1)
+    line = sorted(results, key=lambda each: each.work.sizes[symbol])
+    size = np.array([float(each.work.sizes[symbol]) for each in line])
+    seconds = np.array([each.seconds.median / each.work.layers for each in line])
+    copied = np.array([each.copy_seconds.median / each.work.layers for each in line])
+    columns = (
+        seconds,
+        seconds / seconds[0],
+        copied / copied[0],
+        size / size[0],
+        seconds / straight_line(size, seconds),
+    )
+    return [
+        Growth(each.work.title, symbol, each.work.sizes[symbol], *map(float, numbers))
+        for each, *numbers in zip(line, *columns, strict=True)
+    ]
 
 
-def _along(title: str, symbol: str, results: Sequence[Result]) -> Iterator[Growth]:
-    usual = {
-        other: Counter(each.work.sizes[other] for each in results).most_common(1)[0][0]
-        for other in results[0].work.sizes
-        if other != symbol
-    }
-    line = {
-        each.work.sizes[symbol]: each.seconds.median / each.work.layers
-        for each in results
-        if usual.items() <= each.work.sizes.items()
-    }
-    if len(line) < 2:
-        return
-    smallest = min(line)
-    for size, seconds in sorted(line.items()):
-        times = seconds / line[smallest]
-        yield Growth(title, symbol, size, seconds, times, size / smallest)
+def straight_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values at x of the line a + b * x that deviates least from y, relative to y."""
+    slope, constant = np.polyfit(x, y, 1, w=1 / y)
+    line: NDArray[np.float64] = constant + slope * x
+    return line

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from deltatape.benchmark.accept import AcceptResult, Round
-from deltatape.benchmark.growth import Growth, growth
+from deltatape.benchmark.growth import Growth
 from deltatape.benchmark.measure import Result
 from deltatape.benchmark.memory import MemoryResult
 from deltatape.benchmark.overhead import OverheadResult
@@ -24,6 +24,7 @@ class Report:
     shapes: str
     verified: int
     results: list[Result] = field(default_factory=list)
+    growth: list[Growth] = field(default_factory=list)
     threads: list[ThreadsResult] = field(default_factory=list)
     overhead: list[OverheadResult] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
@@ -41,11 +42,6 @@ class Report:
     def has_goals(self) -> bool:
         """Whether the goals are meant for these shapes."""
         return SHAPES[self.shapes].goals
-
-    @property
-    def growth(self) -> list[Growth]:
-        """How times grow along the sweeps, if these shapes are some."""
-        return list(growth(self.results)) if SHAPES[self.shapes].sweeps else []
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it."""

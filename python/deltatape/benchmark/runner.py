@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from deltatape import Device
-from deltatape.benchmark import accept, measure, memory, overhead, threads
+from deltatape.benchmark import accept, growth, measure, memory, overhead, threads
 from deltatape.benchmark.kernels import MODULES
 from deltatape.benchmark.places import Place
 from deltatape.benchmark.report import Report
@@ -41,7 +41,11 @@ def steps(place: Place, kernels: Sequence[str], report: Report, with_peers: bool
 
 def _times(place: Place, report: Report, kernel: str, group: Group, with_peers: bool) -> None:
     works = [MODULES[kernel].work(place, *arguments) for arguments in group]
-    report.results += measure.measure(works, place, SHAPES[report.shapes].seconds, with_peers)
+    shapes = SHAPES[report.shapes]
+    found = measure.measure(works, place, shapes.seconds, with_peers)
+    report.results += found
+    if shapes.sweeps:
+        report.growth += growth.growth(found)
 
 
 def _threads(device: Device, report: Report, kernel: str) -> None:

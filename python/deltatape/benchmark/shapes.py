@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,19 +50,23 @@ class Shapes:
     goals: bool = False
     sweeps: bool = False
 
-    def swept(self) -> Iterator[Shape]:
-        """Vary T, B and H of the cell from 1 to 64 times."""
+    def swept(self) -> list[list[Shape]]:
+        """Vary each of T, B and H of the cell from 1 to 64 times."""
         one = self.cell
-        yield from (one._replace(steps=factor) for factor in FACTORS)
-        yield from (one._replace(batch=factor) for factor in FACTORS[1:])
-        yield from (one._replace(heads=factor) for factor in FACTORS)
+        return [
+            [one._replace(steps=factor) for factor in FACTORS],
+            [one._replace(batch=factor) for factor in FACTORS],
+            [one._replace(heads=factor) for factor in FACTORS],
+        ]
 
-    def swept_matrices(self) -> Iterator[tuple[int, int, int, int]]:
-        """Vary T, B and H of the matrices from 1 to 64 times."""
+    def swept_matrices(self) -> list[list[tuple[int, int, int, int]]]:
+        """Vary each of T, B and H of the matrices from 1 to 64 times."""
         batch, steps, heads, chunk = self.matrix
-        yield from ((batch, steps * factor, heads, chunk) for factor in FACTORS)
-        yield from ((batch * factor, steps, heads, chunk) for factor in FACTORS[1:])
-        yield from ((batch, steps, heads * factor, chunk) for factor in FACTORS[1:])
+        return [
+            [(batch, steps * factor, heads, chunk) for factor in FACTORS],
+            [(batch * factor, steps, heads, chunk) for factor in FACTORS],
+            [(batch, steps, heads * factor, chunk) for factor in FACTORS],
+        ]
 
 
 PRODUCTION = Shape(1, 8, 32, 2, 128, 128)
@@ -71,7 +74,7 @@ PRODUCTION = Shape(1, 8, 32, 2, 128, 128)
 SHAPES = {
     "quick": Shapes(Shape(1, 8, 8, 2, 64, 64), 2, (1, 256, 4, 64), 0.1, 20),
     "production": Shapes(PRODUCTION, 24, (1, 4096, 32, 64), 3.0, 200, goals=True),
-    "sweep": Shapes(PRODUCTION._replace(groups=1), 24, (1, 256, 4, 64), 0.5, sweeps=True),
+    "sweep": Shapes(PRODUCTION._replace(groups=1), 24, (1, 256, 4, 64), 3.0, sweeps=True),
 }
 
 

@@ -67,7 +67,10 @@ def groups(shapes: Shapes) -> list[Group]:
     """Return what is timed together, for a set of shapes."""
     cell, layers = shapes.cell, shapes.layers
     if shapes.sweeps:
-        return [[(FACTORED, shape, "float32", layers_for(shape))] for shape in shapes.swept()]
+        return [
+            [(FACTORED, shape, "float32", layers_for(shape)) for shape in sweep]
+            for sweep in shapes.swept()
+        ]
     one_step = cell._replace(steps=1)
     return [
         [(FACTORED, cell, dtype, layers) for dtype in DTYPES],

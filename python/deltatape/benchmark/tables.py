@@ -21,7 +21,11 @@ def show(report: Report) -> None:
     for title, header, rows in (
         ("times", ("work", "dtypes", "sizes", "x copy", "ms", "copy ms", "goal"), _times(report)),
         ("other libraries", ("work", "library", "x ours", "ms", "note"), _peers(report.results)),
-        ("growth", ("work", "size", "microseconds a call", "times", "linear"), _growth(report)),
+        (
+            "growth",
+            ("work", "size", "us", "us a unit", "times", "copy", "linear", "over a line"),
+            _growth(report),
+        ),
         (
             "all threads beside one",
             ("kernel", "in", "threads", "times faster", "copy", "moving alone", "goal"),
@@ -76,8 +80,10 @@ def _note(peer: PeerResult) -> str:
 
 def _growth(report: Report) -> Iterable[Sequence[str]]:
     for each in report.growth:
-        size, took = f"{each.symbol} {each.size}", f"{each.seconds * 1e6:.1f}"
-        yield each.title, size, took, f"{each.times:.2f}", f"{each.linear:g}"
+        took = each.seconds * 1e6
+        numbers = (took / each.size, each.times, each.copy_times, each.linear, each.over_line)
+        size = f"{each.symbol} {each.size}"
+        yield each.title, size, f"{took:.1f}", *(f"{number:.4g}" for number in numbers)
 
 
 def _threads(report: Report) -> Iterable[Sequence[str]]:
