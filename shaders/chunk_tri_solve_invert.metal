@@ -1,79 +1,121 @@
 // (I + strictly_lower(a))^-1 of every chunk of BT rows and every head, by forward substitution over
 // whole columns.
 //
-// Grid: x = chunk, y = HEADS heads, z = sequence. A thread solves a column, or two of 64, BLOCK
-// rows at a time: first what the rows above the block contribute, then the block itself. Only the
-// squares of BLOCK rows and columns on and below the diagonal are read; they are the only
-// threadgroup memory, and rows that are solved lie where those of the matrix did. The host defines
-// BT (16, 32 or 64) and THREADS (32), the types A_TYPE and A_INV_TYPE, and CHUNKS, whether that
-// table is there.
+// Grid: x = HEADS heads, y = chunk, z = sequence. BLOCK threads solve a chunk, in squares of BLOCK
+// rows and columns: WIDE squares' columns at a time, of which a thread has one each, from the
+// diagonal down. The matrix's squares on and below the diagonal pass through threadgroup memory,
+// WIDE of them at a time, the next under way while these are used; a square is read before anything
+// is stored over it. What has been solved stays there for the rows below. The host defines BT (16,
+// 32 or 64) and THREADS (32), the types A_TYPE and A_INV_TYPE, and CHUNKS, whether that table is
+// there.
 
-#define WIDTH (BT < THREADS ? BT : THREADS)
-#define COLUMNS (BT / WIDTH)
-#define HEADS (THREADS / WIDTH)
-#define QUADS (BT / 4)
 #define BLOCK 16
-#define SQUARE (BLOCK * BLOCK / 4)
-#define SQUARES (BT / BLOCK * (BT / BLOCK + 1) / 2)
-// Squares lie so far apart that neighbours share no banks.
-#define PITCH (SQUARE + 4)
+#define BLOCKS (BT / BLOCK)
+#define WIDE (BLOCKS > 1 ? 2 : 1)
+#define HEADS (THREADS / BLOCK)
+#define QUADS (BLOCK / 4)
+#define SQUARE (BLOCK * QUADS)
+#define APART (THREADS / (QUADS * HEADS * WIDE))
+// Solved squares that are kept: one of the columns' first row, which has no other, and WIDE of each
+// row below. The last row lies where the first did.
+#define KEPT (BLOCKS > 2 ? WIDE * BLOCKS - 3 : BLOCKS)
 
-// Where a square begins, and where row i of it does. The squares are ordered by rows of them.
-inline uint square_at(uint row, uint column) {
-  const uint i = row / BLOCK;
-  return (i * (i + 1) / 2 + column / BLOCK) * PITCH;
-}
-inline uint quad_at(uint row, uint column) {
-  return square_at(row, column) + row % BLOCK * 4 + column % BLOCK / 4;
-}
-
-// A block's rows of a column: the two chains of each element, and in `even` in the end their sum.
-struct block_column {
-  float even[BLOCK];
-  float odd[BLOCK];
+// A block's rows of a thread's columns: the two chains of each element, and in `even` in the end
+// their sum.
+struct block_rows {
+  float even[WIDE][BLOCK];
+  float odd[WIDE][BLOCK];
 };
 
-// Adds what the rows of the block that begins at `above` contribute to N columns, j and j + WIDTH.
-// Tile is "threadgroup float4*".
-template <uint N, typename Tile>
-inline void add_block(thread block_column* columns, Tile tile, uint begin, uint above, uint j) {
-#pragma unroll 1
-  for (uint k = 0; k < BLOCK; k += 4) {
-    float x[N][4];
+// A thread's part of WIDE squares of the matrix, side by side, as it is stored.
+struct squares_part {
+  stored4<A_TYPE>::type quad[WIDE][QUADS];
+};
+
+// The squares of a row of them from column `above` on; one above the diagonal stays what it was.
+inline void fetch(thread squares_part& s,
+                  device const A_TYPE* a,
+                  uint stride,
+                  uint rows,
+                  uint row,
+                  uint above,
+                  uint j) {
 #pragma unroll
-    for (uint n = 0; n < N; ++n) {
-      // Squares above the diagonal are zero, and have no place.
-      const uint column = j + n * WIDTH;
-      const bool below = column / BLOCK <= above / BLOCK;
+  for (uint e = 0; e < QUADS; ++e) {
+    // Rows past the end are never used: any will do.
+    const uint i = min(row * BLOCK + e * QUADS + j / QUADS, rows - 1);
+    const uint at = i * stride + above * BLOCK + j % QUADS * 4;
+    s.quad[0][e] = get_stored(a + at);
+    if (WIDE > 1 && above < row) s.quad[WIDE - 1][e] = get_stored(a + at + BLOCK);
+  }
+}
+
+// Puts squares where all threads find them. Quads is "threadgroup float4*".
+template <typename Quads>
+inline void put_squares(thread const squares_part& s, Quads squares) {
 #pragma unroll
-      for (uint e = 0; e < 4; ++e) {
-        x[n][e] = below ? tile[quad_at(above, column) + (k + e) * 4][column % 4] : 0.0f;
-      }
-    }
+  for (uint n = 0; n < WIDE; ++n) {
+#pragma unroll
+    for (uint e = 0; e < QUADS; ++e) squares[n * SQUARE + e * BLOCK] = numbers(s.quad[n][e]);
+  }
+}
+
+// Zeros, and the 1 of the diagonal where that is column `diagonal`'s.
+inline void begin_rows(thread block_rows& x, uint diagonal, uint j) {
+#pragma unroll
+  for (uint n = 0; n < WIDE; ++n) {
+    const float unit = n == diagonal ? float(j) : -1.0f;
 #pragma unroll
     for (uint i = 0; i < BLOCK; ++i) {
-      const float4 l = tile[square_at(begin, above) + i * 4 + k / 4];
-#pragma unroll
-      for (uint n = 0; n < N; ++n) {
-        columns[n].even[i] = fma(-l.z, x[n][2], fma(-l.x, x[n][0], columns[n].even[i]));
-        columns[n].odd[i] = fma(-l.w, x[n][3], fma(-l.y, x[n][1], columns[n].odd[i]));
-      }
+      x.even[n][i] = unit == float(i) ? 1.0f : 0.0f;
+      x.odd[n][i] = 0.0f;
     }
   }
 }
 
-// Solves a block's rows of N columns, once the rows above it have contributed.
-template <uint N, typename Tile>
-inline void solve_block(thread block_column* columns, Tile tile, uint begin) {
+// How far rows of solved squares lie apart, and squares: a row has a number of every thread.
+#define ROW (THREADS / 4)
+#define SOLVED (BLOCK * ROW)
+inline uint solved_at(uint row) { return row == 0 ? 0 : (row * WIDE - WIDE + 1) * SOLVED; }
+
+// Adds what solved rows above contribute to N columns, of which the thread has an `element` of each
+// row's quad.
+template <uint N, typename Quads>
+inline void add_block(thread block_rows& x, Quads square, Quads solved, uint element) {
+#pragma unroll 1
+  for (uint k = 0; k < QUADS; ++k) {
+    float above[N][4];
+#pragma unroll
+    for (uint n = 0; n < N; ++n) {
+#pragma unroll
+      for (uint e = 0; e < 4; ++e) above[n][e] = solved[n * SOLVED + e * ROW][element];
+    }
+#pragma unroll
+    for (uint i = 0; i < BLOCK; ++i) {
+      const float4 l = square[i * QUADS];
+#pragma unroll
+      for (uint n = 0; n < N; ++n) {
+        x.even[n][i] = fma(-l.z, above[n][2], fma(-l.x, above[n][0], x.even[n][i]));
+        x.odd[n][i] = fma(-l.w, above[n][3], fma(-l.y, above[n][1], x.odd[n][i]));
+      }
+    }
+    square += 1;
+    solved += 4 * ROW;
+  }
+}
+
+// Solves the rows of N columns, once the rows above the block have contributed.
+template <uint N, typename Quads>
+inline void solve_block(thread block_rows& x, Quads square) {
 #pragma unroll
   for (uint i = 0; i < BLOCK; ++i) {
 #pragma unroll
     for (uint k = 0; k < i; k += 4) {
-      const float4 l = tile[square_at(begin, begin) + i * 4 + k / 4];
+      const float4 l = square[i * QUADS + k / 4];
 #pragma unroll
       for (uint n = 0; n < N; ++n) {
-        thread float* even = columns[n].even;
-        thread float* odd = columns[n].odd;
+        thread float* even = x.even[n];
+        thread float* odd = x.odd[n];
         even[i] = fma(-l.x, even[k], even[i]);
         if (k + 1 < i) odd[i] = fma(-l.y, even[k + 1], odd[i]);
         if (k + 2 < i) even[i] = fma(-l.z, even[k + 2], even[i]);
@@ -81,7 +123,28 @@ inline void solve_block(thread block_column* columns, Tile tile, uint begin) {
       }
     }
 #pragma unroll
-    for (uint n = 0; n < N; ++n) columns[n].even[i] += columns[n].odd[i];
+    for (uint n = 0; n < N; ++n) x.even[n][i] += x.odd[n][i];
+  }
+}
+
+// Puts the thread's numbers where the rows below, and those who store them, find them.
+template <typename Quads>
+inline void keep(thread const block_rows& x, Quads solved, uint element) {
+#pragma unroll
+  for (uint n = 0; n < WIDE; ++n) {
+#pragma unroll
+    for (uint i = 0; i < BLOCK; ++i) solved[n * SOLVED + i * ROW][element] = x.even[n][i];
+  }
+}
+
+// Stores four columns of every APART-th row of a block.
+template <typename Quads>
+inline void store(device A_INV_TYPE* to, uint stride, uint rows, Quads solved) {
+#pragma unroll
+  for (uint i = 0; i < BLOCK; i += APART) {
+    const float4 v = solved[i * ROW];
+    if (i < rows) put_columns_plain(to, 0, v);
+    to += APART * stride;
   }
 }
 
@@ -93,87 +156,70 @@ kernel void chunk_tri_solve_invert(device const A_TYPE* a [[buffer(0)]],
                                    [[buffer(3)]],  // the first row and the number of rows of each
                                    uint3 group [[threadgroup_position_in_grid]],
                                    uint thread_index [[thread_index_in_threadgroup]]) {
-  const uint j = thread_index % WIDTH;
-  // Known to be 0 where a head is a whole group.
-  const uint own = HEADS == 1 ? 0 : thread_index / WIDTH;
-  const uint head = min(group.y * HEADS + own, p.heads - 1);
-  threadgroup float4 tiles[HEADS * SQUARES * PITCH];
-  const uint tile = own * SQUARES * PITCH;
+  threadgroup float4 squares[HEADS * WIDE * SQUARE];
+  threadgroup float4 solved[KEPT * SOLVED];
+  const uint own = thread_index / BLOCK, j = thread_index % BLOCK;
 #if CHUNKS
-  const uint start = uint(chunks[group.x * 2]), rows = uint(chunks[group.x * 2 + 1]);
+  const uint start = uint(chunks[group.y * 2]), rows = uint(chunks[group.y * 2 + 1]);
 #else
-  const uint start = (p.first + group.x) * BT, rows = min(p.steps - start, uint(BT));
+  const uint start = (p.first + group.y) * BT, rows = min(p.steps - start, uint(BT));
 #endif
-  const ulong stride = ulong(p.heads) * BT;
-  const ulong base = (ulong(group.z) * p.steps + start) * stride + ulong(head) * BT;
+  const uint stride = p.heads * BT;
+  const ulong base = (ulong(group.z) * p.steps + start) * stride;
+  // A group's last head may be one too many: it does the last one's work again.
+  a += base + min(group.x * HEADS + own, p.heads - 1) * BT;
 
-#pragma unroll
-  for (uint i = 0; i < BT; i += BLOCK) {
-#pragma unroll
-    for (uint k = 0; k <= i; k += BLOCK) {
-#pragma unroll
-      for (uint e = 0; e < SQUARE; e += WIDTH) {
-        // Rows past the end are never used: any will do.
-        const uint row = min(i + (e + j) / 4, rows - 1);
-        tiles[tile + square_at(i, k) + e + j] =
-            get_columns<BT, true>(a + base + row * stride, k + j % 4 * 4);
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
+  // Which four columns of WIDE squares the thread stores, of which head and from which row on.
+  const uint quad = thread_index % QUADS, of = thread_index / QUADS % HEADS;
+  const uint wide = thread_index / (QUADS * HEADS) % WIDE;
+  const uint first = thread_index / (QUADS * HEADS * WIDE);
+  const uint stored = group.x * HEADS + of < p.heads ? rows : 0;
+  a_inv += base + (group.x * HEADS + of) * BT + wide * BLOCK + quad * 4;
 
-#pragma unroll
-  for (uint begin = 0; begin < BT; begin += BLOCK) {
-    block_column columns[COLUMNS];
-#pragma unroll
-    for (uint n = 0; n < COLUMNS; ++n) {
-#pragma unroll
-      for (uint i = 0; i < BLOCK; ++i) {
-        columns[n].even[i] = begin + i == j + n * WIDTH ? 1.0f : 0.0f;
-        columns[n].odd[i] = 0.0f;
-      }
-    }
-    // Above row 32 the second column is zero.
-#pragma unroll
-    for (uint above = 0; above < begin; above += BLOCK) {
-      if (above < WIDTH)
-        add_block<1>(columns, tiles + tile, begin, above, j);
-      else
-        add_block<COLUMNS>(columns, tiles + tile, begin, above, j);
-    }
-    if (begin < WIDTH)
-      solve_block<1>(columns, tiles + tile, begin);
-    else
-      solve_block<COLUMNS>(columns, tiles + tile, begin);
-    // No thread looks at these rows of the matrix any more.
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-    for (uint n = 0; n < COLUMNS; ++n) {
-      const uint column = j + n * WIDTH;
-      if (column / BLOCK > begin / BLOCK) continue;
-#pragma unroll
-      for (uint i = 0; i < BLOCK; ++i) {
-        tiles[tile + quad_at(begin, column) + i * 4][column % 4] = columns[n].even[i];
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  // A group's last heads may be one too many: they do the last one's work again, and store nothing.
-  const uint stored = group.y * HEADS + own < p.heads ? rows : 0;
-  const uint column = j % QUADS * 4;
-  device A_INV_TYPE* to = a_inv + base + j / QUADS * stride + column;
+  squares_part next = {};
+  fetch(next, a, stride, rows, 0, 0, j);
 #pragma unroll 1
-  for (uint i = 0; i < BT; i += BLOCK) {
-    const bool above = column / BLOCK > i / BLOCK;
-#pragma unroll
-    for (uint step = 0; step < BLOCK; step += WIDTH / QUADS) {
-      const uint e = step + j / QUADS;
-      const float4 x = tiles[tile + quad_at(i, column) + e * 4];
-      const float4 whole =
-          float4(above ? 0.0f : x.x, above ? 0.0f : x.y, above ? 0.0f : x.z, above ? 0.0f : x.w);
-      if (i + e < stored) put_columns_plain(to, 0, whole);
-      to += WIDTH / QUADS * stride;
+  for (uint begin = 0; begin < BLOCKS; begin += WIDE) {
+    for (uint i = first; i < begin * BLOCK; i += APART) {
+      if (i < stored) put_columns_plain(a_inv + i * stride, begin * BLOCK, float4(0.0f));
+    }
+#pragma unroll 1
+    for (uint row = begin; row < BLOCKS; ++row) {
+      block_rows columns;
+      begin_rows(columns, row - begin, j);
+#pragma unroll 1
+      for (uint pair = begin; pair <= row; pair += WIDE) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        put_squares(next, squares + own * WIDE * SQUARE + j);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (pair + WIDE <= row)
+          fetch(next, a, stride, rows, row, pair + WIDE, j);
+        else if (row + 1 < BLOCKS)
+          fetch(next, a, stride, rows, row + 1, begin, j);
+        else if (begin + WIDE < BLOCKS)
+          fetch(next, a, stride, rows, begin + WIDE, begin + WIDE, j);
+
+#pragma unroll 1
+        for (uint above = pair; above <= row && above < pair + WIDE; ++above) {
+          const uint square = (own * WIDE + above - pair) * SQUARE;
+          const uint at = thread_index / 4, element = thread_index % 4;
+          const uint higher = at + solved_at(above - begin);
+          if (above < row && above == begin)
+            add_block<1>(columns, squares + square, solved + higher, element);
+          else if (above < row)
+            add_block<WIDE>(columns, squares + square, solved + higher, element);
+          else if (row == begin)
+            solve_block<1>(columns, squares + square);
+          else
+            solve_block<WIDE>(columns, squares + square);
+        }
+      }
+      const uint kept = solved_at(row + 1 < BLOCKS ? row - begin : 0);
+      keep(columns, solved + kept + thread_index / 4, thread_index % 4);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      const uint i = row * BLOCK + first;
+      store(a_inv + i * stride + begin * BLOCK, stride, stored - min(stored, i),
+            solved + kept + wide * SOLVED + first * ROW + of * QUADS + quad);
     }
   }
 }

@@ -47,25 +47,59 @@ inline void copy(device To* to, device const From* from) {
   put(to, get(from));
 }
 
-inline float4 get4(device const float* p) { return *(device const float4*)p; }
-inline float4 get4(device const half* p) { return float4(*(device const half4*)p); }
-inline float4 get4(device const bf16* p) {
-  const uint2 u = *(device const uint2*)p;
-  return float4(as_type<float>(u.x << 16), as_type<float>(u.x & 0xffff0000u),
-                as_type<float>(u.y << 16), as_type<float>(u.y & 0xffff0000u));
+// Four neighbours as they are stored, and the numbers that they are.
+template <typename T>
+struct stored4;
+template <>
+struct stored4<float> {
+  typedef float4 type;
+};
+template <>
+struct stored4<half> {
+  typedef half4 type;
+};
+template <>
+struct stored4<bf16> {
+  typedef uint2 type;
+};
+inline float4 numbers(float4 v) { return v; }
+inline float4 numbers(half4 v) { return float4(v); }
+inline float4 numbers(uint2 v) {
+  return float4(as_type<float>(v.x << 16), as_type<float>(v.x & 0xffff0000u),
+                as_type<float>(v.y << 16), as_type<float>(v.y & 0xffff0000u));
+}
+#if ALIGNED
+template <typename T>
+inline typename stored4<T>::type get_stored(device const T* p) {
+  return *(device const typename stored4<T>::type*)p;
+}
+#else
+inline float4 get_stored(device const float* p) { return float4(p[0], p[1], p[2], p[3]); }
+inline half4 get_stored(device const half* p) { return half4(p[0], p[1], p[2], p[3]); }
+inline uint2 get_stored(device const bf16* p) {
+  uint2 v;
+  v.x = uint(p[0].bits) | uint(p[1].bits) << 16;
+  v.y = uint(p[2].bits) | uint(p[3].bits) << 16;
+  return v;
+}
+#endif
+template <typename T>
+inline float4 get4(device const T* p) {
+  return numbers(get_stored(p));
 }
 
 inline void put4(device float* p, float4 v) {
   *(device float4*)p = float4(one_nan(v.x), one_nan(v.y), one_nan(v.z), one_nan(v.w));
 }
 inline void put4(device half* p, float4 v) {
-  *(device half4*)p = half4(to_half(v.x), to_half(v.y), to_half(v.z), to_half(v.w));
+  const half4 h = half4(to_half(v.x), to_half(v.y), to_half(v.z), to_half(v.w));
+  *(device ulong*)p = as_type<ulong>(h);
 }
 inline void put4(device bf16* p, float4 v) {
   uint2 u;
   u.x = uint(to_bf16(v.x)) | uint(to_bf16(v.y)) << 16;
   u.y = uint(to_bf16(v.z)) | uint(to_bf16(v.w)) << 16;
-  *(device uint2*)p = u;
+  *(device ulong*)p = as_type<ulong>(u);
 }
 
 // A dense tape of half saturates; the wider types hold whatever a product is.
@@ -80,9 +114,19 @@ inline float4 storable(device const T* to, float4 v) {
   return v;
 }
 
+#if !BF16_PAIRS
+inline uint plain_bf16_pair(float low, float high) {
+  return uint(to_bf16(low)) | uint(to_bf16(high)) << 16;
+}
+#endif
 inline void put4_plain(device float* p, float4 v) { *(device float4*)p = v; }
-inline void put4_plain(device half* p, float4 v) { *(device half4*)p = half4(v); }
-inline void put4_plain(device bf16* p, float4 v) { put4(p, v); }
+inline void put4_plain(device half* p, float4 v) { *(device ulong*)p = as_type<ulong>(half4(v)); }
+inline void put4_plain(device bf16* p, float4 v) {
+  uint2 u;
+  u.x = plain_bf16_pair(v.x, v.y);
+  u.y = plain_bf16_pair(v.z, v.w);
+  *(device ulong*)p = as_type<ulong>(u);
+}
 
 // One column of a row, 0 past its end.
 template <uint Columns, typename T>

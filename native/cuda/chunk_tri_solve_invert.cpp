@@ -14,11 +14,10 @@ using ulong = uint64_t;
 #include "../../shaders/parameters.metal"
 
 constexpr int kThreads = 32;
-
-// A thread has a column, or two of the largest chunks.
-int64_t heads_of_group(int64_t chunk) {
-  return std::max<int64_t>(kThreads / chunk, 1);
-}
+// Of the shader's threads, 16 solve a chunk.
+constexpr int64_t kHeadsOfGroup = kThreads / 16;
+// The shader counts the elements of a chunk's rows in 32 bits.
+constexpr int64_t kMostHeads = UINT32_MAX / (64 * 64);
 
 struct Inverse {
   const dtape_chunk_tri_solve_invert_request &r;
@@ -43,7 +42,9 @@ struct Inverse {
 
   Variant variant(Address a, Address a_inv) const {
     const size_t table = std::min(ragged.size(), kMostInTable);
-    Variant variant("chunk_tri_solve_invert", kThreads, 0, table_room(table));
+    // As many groups as their threadgroup memory and, of wider elements, registers allow.
+    const int resident = element_bytes(r.a.dtype) == 4 ? 12 : 16;
+    Variant variant("chunk_tri_solve_invert", kThreads, resident, table_room(table));
     variant.set("BT", static_cast<int>(r.chunk));
     variant.set("CHUNKS", !ragged.empty());
     variant.set("ALIGNED", is_aligned(a, r.a.dtype) && is_aligned(a_inv, r.a_inv.dtype));
@@ -55,10 +56,9 @@ struct Inverse {
   // Chunks first ... first + count - 1 of some sequences, whose arrays begin at the addresses.
   Launch launch(const Variant &variant, Address a, Address a_inv, int64_t first, int64_t count,
                 int64_t sequences) const {
-    const int64_t heads_a_group = heads_of_group(r.chunk);
     Launch made = {variant,
+                   static_cast<unsigned>((r.heads + kHeadsOfGroup - 1) / kHeadsOfGroup),
                    static_cast<unsigned>(count),
-                   static_cast<unsigned>((r.heads + heads_a_group - 1) / heads_a_group),
                    static_cast<unsigned>(sequences),
                    {}};
     made.arguments.put(a);
@@ -76,7 +76,8 @@ struct Inverse {
   void run(Stream &stream, Arguments &arguments) const {
     const Address a = arguments.read(r.a, "a"), a_inv = arguments.write(r.a_inv, "a_inv");
     const Variant variant = this->variant(a, a_inv);
-    const int64_t width = ragged.empty() ? chunks() : static_cast<int64_t>(kMostInTable / 2);
+    const int64_t width =
+        ragged.empty() ? Launch::kMostGroups : static_cast<int64_t>(kMostInTable / 2);
     const uint64_t sequence = static_cast<uint64_t>(r.steps * r.heads * r.chunk);
     for (int64_t b = 0; b < r.batch; b += Launch::kMostGroups) {
       const uint64_t skipped = static_cast<uint64_t>(b) * sequence;
@@ -104,7 +105,7 @@ void chunk_tri_solve_invert(Stream &stream, const dtape_chunk_tri_solve_invert_r
   const auto &r = request;
   require_countable("batch", r.batch, INT32_MAX);
   require_countable("steps", r.steps, INT32_MAX);
-  require_countable("heads", r.heads, Launch::kMostGroups * heads_of_group(r.chunk));
+  require_countable("heads", r.heads, kMostHeads);
   if (r.batch == 0 || r.steps == 0 || r.heads == 0) return;
   const Inverse inverse(request);
   stream.call({r.a, r.a_inv}, [&](Arguments &arguments) { inverse.run(stream, arguments); });

@@ -1,6 +1,7 @@
 // What the shaders use of Metal's standard library, for NVRTC, which receives this text as
 // <metal_stdlib>. Compile with -default-device, since Metal's functions carry no __device__, and
-// with -fmad=false. The host defines THREADS, RESIDENT, TABLE, CALLS and DEPTH besides a shader's own macros.
+// with -fmad=false. The host defines THREADS, RESIDENT, TABLE, CALLS and DEPTH besides a shader's
+// own macros.
 #pragma once
 
 typedef unsigned char uchar;
@@ -32,9 +33,42 @@ struct alignas(4 * sizeof(T)) vec<T, 4> {
   explicit vec(T s) : x(s), y(s), z(s), w(s) {}
   vec(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
   template <class U>
-  explicit vec(vec<U, 4> v) : x(T(v.x)), y(T(v.y)), z(T(v.z)), w(T(v.w)) {}
-  T& operator[](uint i) { return (&x)[i]; }
+  explicit vec(vec<U, 4> v) : x(T(v[0])), y(T(v[1])), z(T(v[2])), w(T(v[3])) {}
+  T &operator[](uint i) { return (&x)[i]; }
 };
+// Two pairs, each of which one instruction makes of floats.
+template <>
+struct alignas(8) vec<half, 4> {
+  uint pairs[2];
+  vec() = default;
+  vec(half a, half b, half c, half d)
+      : pairs{a.bits | uint(b.bits) << 16, c.bits | uint(d.bits) << 16} {}
+  explicit vec(vec<float, 4> v) : pairs{pair(v.x, v.y), pair(v.z, v.w)} {}
+  half operator[](uint i) const {
+    half h;
+    h.bits = ushort(pairs[i / 2] >> i % 2 * 16);
+    return h;
+  }
+  static uint pair(float low, float high) {
+#if __CUDA_ARCH__ >= 800
+    uint both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+#else
+    return half(low).bits | uint(half(high).bits) << 16;
+#endif
+  }
+};
+
+// One instruction for two numbers: to nearest, ties to even, like the shaders' own.
+#if __CUDA_ARCH__ >= 800
+#define BF16_PAIRS 1
+inline uint plain_bf16_pair(float low, float high) {
+  uint both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+#endif
 
 // The compiler's own: functions of the same types beside them would be ambiguous.
 using ::fma;
@@ -61,8 +95,18 @@ inline T simd_shuffle(T v, ushort lane) {
 }
 
 enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2 };
-inline void threadgroup_barrier(mem_flags) { __syncthreads(); }
-inline void simdgroup_barrier(mem_flags) { __syncwarp(); }
+#if THREADS == 32
+inline void threadgroup_barrier(mem_flags) {
+  __syncwarp();
+}
+#else
+inline void threadgroup_barrier(mem_flags) {
+  __syncthreads();
+}
+#endif
+inline void simdgroup_barrier(mem_flags) {
+  __syncwarp();
+}
 
 namespace cuda {
 
@@ -90,7 +134,7 @@ struct simd_group {
 // A small table travels with the arguments, like constants on Metal.
 struct table {
   int at[TABLE];
-  operator const int*() const { return at; }
+  operator const int *() const { return at; }
 };
 
 // What a shader's parameter is among the arguments; positions are none of them.
@@ -99,17 +143,17 @@ struct argument {
   static constexpr bool given = false;
 };
 template <class T>
-struct argument<T*> {
+struct argument<T *> {
   static constexpr bool given = true;
-  typedef T* type;
+  typedef T *type;
 };
 template <class T>
-struct argument<const T&> {
+struct argument<const T &> {
   static constexpr bool given = true;
   typedef T type;
 };
 template <>
-struct argument<const int*> {
+struct argument<const int *> {
   static constexpr bool given = true;
   typedef table type;
 };
@@ -126,11 +170,11 @@ struct arguments<Last> {
 };
 
 template <class Shader, class Last, class... Before>
-__forceinline__ void call(const arguments<Last>& a, const Before&... before) {
+__forceinline__ void call(const arguments<Last> &a, const Before &...before) {
   Shader::call(before..., a.head);
 }
 template <class Shader, class Head, class Next, class... Rest, class... Before>
-__forceinline__ void call(const arguments<Head, Next, Rest...>& a, const Before&... before) {
+__forceinline__ void call(const arguments<Head, Next, Rest...> &a, const Before &...before) {
   call<Shader>(a.rest, before..., a.head);
 }
 
@@ -154,6 +198,15 @@ struct launch {
 // Up to CALLS calls of DEPTH groups along z each.
 template <class Shader, class... Given>
 __global__ void group_bounds run(const in_place launch<Given...> all) {
+#if __CUDA_ARCH__ >= 900
+  // A kernel may be started while the one before it in the stream ends: it waits here for all that
+  // that one writes. Its groups may take the place of the last of a large grid's; those of a small
+  // one, which run at once, they would only disturb.
+  if (ulong(gridDim.x) * gridDim.y * gridDim.z * THREADS >= 1 << 17) {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  }
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
   call<Shader>(all.calls[CALLS > 1 ? blockIdx.z / DEPTH : 0]);
 }
 
@@ -180,13 +233,13 @@ constexpr auto entry(void (*)(Parameters...)) {
 }  // namespace metal
 
 // After a shader: defines NAME_entry, which is the name expression of its CUDA kernel.
-#define CUDA_ENTRY(name)                                                      \
-  struct name##_shader {                                                      \
-    template <class... Given>                                                 \
-    static __forceinline__ void call(const Given&... given) {                 \
-      name(given...);                                                         \
-    }                                                                         \
-  };                                                                          \
+#define CUDA_ENTRY(name)                                      \
+  struct name##_shader {                                      \
+    template <class... Given>                                 \
+    static __forceinline__ void call(const Given &...given) { \
+      name(given...);                                         \
+    }                                                         \
+  };                                                          \
   constexpr auto name##_entry = metal::cuda::entry<name##_shader>(&name);
 
 #define threadgroup_position_in_grid ]] = metal::cuda::grid_group()[metal::cuda::start()[0

@@ -3,8 +3,11 @@ import DeltatapeMetalHost
 import Metal
 
 struct ChunkTriSolveInvert {
-  /// A thread has a column, or two of the largest chunks.
   private static let threads = 32
+  /// Of the shader's threads, 16 solve a chunk.
+  private static let headsPerGroup = threads / 16
+  /// The shader counts the elements of a chunk's rows in 32 bits.
+  private static let mostHeads = Int(UInt32.max) / (64 * 64)
   private let request: dtape_chunk_tri_solve_invert_request
   private let batch: Int
   private let steps: Int
@@ -17,10 +20,11 @@ struct ChunkTriSolveInvert {
     steps = Int(request.steps)
     heads = Int(request.heads)
     chunk = Int(request.chunk)
-    for (name, value) in [("batch", batch), ("steps", steps), ("heads", heads)]
-    where value > Int(Int32.max) {
-      throw HostError(
-        DTAPE_NOT_OFFERED, "\(name): expected at most \(Int32.max) on metal, got \(value)")
+    let most = Int(Int32.max)
+    for (name, value, most) in [
+      ("batch", batch, most), ("steps", steps, most), ("heads", heads, Self.mostHeads),
+    ] where value > most {
+      throw HostError(DTAPE_NOT_OFFERED, "\(name): expected at most \(most) on metal, got \(value)")
     }
   }
 
@@ -63,12 +67,12 @@ struct ChunkTriSolveInvert {
       first: UInt32(part.lowerBound), steps: UInt32(steps), heads: UInt32(heads), reserved: 0)
     let table: [Int32] =
       chunks.isEmpty ? [0] : chunks[part].flatMap { [Int32($0.start), Int32($0.rows)] }
-    let headsPerGroup = max(ChunkTriSolveInvert.threads / chunk, 1)
     return Work(
       variant: variant(table: !chunks.isEmpty), buffers: buffers,
       constants: [bytes(of: parameters), bytes(ofTable: table)],
       groups: MTLSize(
-        width: part.count, height: (heads + headsPerGroup - 1) / headsPerGroup, depth: batch),
+        width: (heads + Self.headsPerGroup - 1) / Self.headsPerGroup, height: part.count,
+        depth: batch),
       seconds: secondsPerBlock * Double(part.count) * Double(heads) * Double(batch))
   }
 
