@@ -181,6 +181,10 @@ std::string compiler_version() {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
+bool waits_by_itself(const std::string &architecture) {
+  return std::stoi(architecture) >= 90 && knows(architecture);
+}
+
 Image compile(const std::string &kernel, const std::string &architecture,
               const std::vector<std::string> &macros) {
   const bool known = knows(architecture);

@@ -22,6 +22,10 @@ std::string compiler_version();
 // Loads NVRTC if that was not done yet.
 void require_compiler();
 
+// Whether a kernel for this GPU waits by itself for the one before it in its stream, which is what
+// the shaders' entry does from sm_90 on.
+bool waits_by_itself(const std::string &architecture);
+
 // `options` are the macros; `architecture` is "90" for sm_90.
 Image compile(const std::string &kernel, const std::string &architecture,
               const std::vector<std::string> &options);

@@ -36,6 +36,8 @@ Driver load() {
 #define X(name, suffix, parameters) find(library, loaded.name, #name suffix);
   DTAPE_DRIVER_FUNCTIONS(X)
 #undef X
+  loaded.cuLaunchKernelEx =
+      reinterpret_cast<decltype(loaded.cuLaunchKernelEx)>(dlsym(library, "cuLaunchKernelEx"));
   const Result result = loaded.cuInit(0);
   if (result != kSuccess) unavailable(words(loaded, result));
   int count = 0;

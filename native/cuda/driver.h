@@ -69,10 +69,30 @@ constexpr unsigned kPortable = 1, kMapped = 2;
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CudaStream, \
      void **, void **))
 
+// A launch and what it may do, as drivers from 12.3 on take it.
+struct LaunchAttribute {
+  int which;
+  int unused;
+  int value;
+  char rest[60];
+};
+struct LaunchConfiguration {
+  unsigned grid[3];
+  unsigned threads[3];
+  unsigned shared;
+  CudaStream stream;
+  const LaunchAttribute *attributes;
+  unsigned count;
+};
+constexpr int kProgrammaticStreamSerialization = 6;
+constexpr int kKnowsItInCapture = 12030;
+
 struct Driver {
 #define X(name, suffix, parameters) Result(*name) parameters = nullptr;
   DTAPE_DRIVER_FUNCTIONS(X)
 #undef X
+  // Null in drivers before 11.8.
+  Result (*cuLaunchKernelEx)(const LaunchConfiguration *, Function, void **, void **) = nullptr;
   int version = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "cuda/compiler.h"
+
 namespace deltatape::cuda {
 namespace {
 
@@ -51,6 +53,12 @@ Gpu &Gpu::preferred() {
     driver().cuCtxGetDevice(&ordinal);
   }
   return at(ordinal);
+}
+
+bool Gpu::overlaps() const {
+  const Driver &known = driver();
+  return known.cuLaunchKernelEx != nullptr && known.version >= kKnowsItInCapture &&
+         waits_by_itself(architecture_);
 }
 
 void Gpu::require_present() {

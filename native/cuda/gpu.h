@@ -24,6 +24,8 @@ class Gpu {
   Context context() const { return context_; }
   const std::string &name() const { return name_; }
   const std::string &architecture() const { return architecture_; }
+  // Whether a kernel may be started while the one before it in its stream still runs.
+  bool overlaps() const;
   Kernels &kernels() { return kernels_; }
   Memory &memory() { return memory_; }
   // Stands for absent and empty arrays, whose first element kernels may look at.

@@ -20,12 +20,13 @@ unsigned most_calls(const Launch &launch) {
 
 }  // namespace
 
-Stream::Stream(Gpu &gpu) : gpu_(gpu), callers_(false) {
+Stream::Stream(Gpu &gpu) : gpu_(gpu), callers_(false), overlaps_(gpu.overlaps()) {
   gpu_.use(
       [&] { check(driver().cuStreamCreate(&stream_, kNonBlocking), "device: expected a stream"); });
 }
 
-Stream::Stream(Gpu &gpu, CudaStream callers) : gpu_(gpu), stream_(callers), callers_(true) {}
+Stream::Stream(Gpu &gpu, CudaStream callers)
+    : gpu_(gpu), stream_(callers), callers_(true), overlaps_(gpu.overlaps()) {}
 
 Stream::~Stream() {
   unfinished_.clear();
@@ -90,10 +91,14 @@ void Stream::flush() {
 void Stream::start(const Variant &variant, const Launch &launch, unsigned z,
                    const void *arguments) const {
   const Function function = gpu_.kernels().function(variant);
+  const auto threads = static_cast<unsigned>(variant.threads());
   void *parameters[] = {const_cast<void *>(arguments)};
-  check(driver().cuLaunchKernel(function, launch.x, launch.y, z,
-                                static_cast<unsigned>(variant.threads()), 1, 1, 0, stream_,
-                                parameters, nullptr),
+  const LaunchAttribute early = {kProgrammaticStreamSerialization, 0, 1, {}};
+  const LaunchConfiguration configuration = {
+      {launch.x, launch.y, z}, {threads, 1, 1}, 0, stream_, &early, 1};
+  check(overlaps_ ? driver().cuLaunchKernelEx(&configuration, function, parameters, nullptr)
+                  : driver().cuLaunchKernel(function, launch.x, launch.y, z, threads, 1, 1, 0,
+                                            stream_, parameters, nullptr),
         "device: expected a kernel to start");
   count(&dtape_counters::dispatches);
 }

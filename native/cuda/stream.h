@@ -68,6 +68,7 @@ class Stream {
   Gpu &gpu_;
   CudaStream stream_ = nullptr;
   const bool callers_;
+  const bool overlaps_;
   Held held_;
   std::optional<Failure> failure_;
   std::vector<std::unique_ptr<Arguments>> unfinished_;

@@ -1,6 +1,7 @@
 /* A driver without a GPU, for tests: memory is the processor's, and a launch writes a line to the
  * file DRIVER_LOG instead of running. DRIVER_FAILS=NAME:CODE makes the function NAME fail. The GPU
- * is of the architecture DRIVER_ARCHITECTURE, "90" unless it is set. */
+ * is of the architecture DRIVER_ARCHITECTURE, "90" unless it is set; the driver is DRIVER_VERSION,
+ * 13000. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,7 +89,8 @@ int cuGetExportTable(const void **table, const void *which) {
   return 500;
 }
 int cuDriverGetVersion(int *version) {
-  *version = 13000;
+  const char *chosen = getenv("DRIVER_VERSION");
+  *version = chosen ? atoi(chosen) : 13000;
   return 0;
 }
 int cuGetErrorName(int code, const char **name) {
@@ -217,12 +219,36 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   *function = strdup(name);
   return 0;
 }
+static int launch(const char *how, const char *function, const unsigned grid[3],
+                  unsigned threads) {
+  const char *name = strstr(function, "runI");
+  note("%s %s %u %u %u %u\n", how, name ? name + 4 : "?", grid[0], grid[1], grid[2], threads);
+  return depth && grid[0] && grid[1] && grid[2] && grid[1] <= 65535 && grid[2] <= 65535 ? 0 : 1;
+}
 int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads,
                    unsigned ty, unsigned tz, unsigned shared, void *stream, void **arguments,
                    void **extra) {
   CALL(cuLaunchKernel);
   (void)ty, (void)tz, (void)shared, (void)stream, (void)arguments, (void)extra;
-  const char *name = strstr((const char *)function, "runI");
-  note("launch %s %u %u %u %u\n", name ? name + 4 : "?", x, y, z, threads);
-  return depth && x && y && z && y <= 65535 && z <= 65535 ? 0 : 1;
+  const unsigned grid[] = {x, y, z};
+  return launch("launch", function, grid, threads);
+}
+struct attribute {
+  int which, unused, value;
+  char rest[60];
+};
+struct configuration {
+  unsigned grid[3], threads[3], shared;
+  void *stream;
+  const struct attribute *attributes;
+  unsigned count;
+};
+int cuLaunchKernelEx(const struct configuration *asked, void *function, void **arguments,
+                     void **extra) {
+  CALL(cuLaunchKernelEx);
+  (void)arguments, (void)extra;
+  /* Programmatic stream serialization: the kernel may start before the last one has ended. */
+  const int early = asked->count == 1 && asked->attributes->which == 6 && asked->attributes->value;
+  if (!early || asked->threads[1] != 1 || asked->threads[2] != 1 || asked->shared) return 1;
+  return launch("early launch", function, asked->grid, asked->threads[0]);
 }

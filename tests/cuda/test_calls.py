@@ -138,3 +138,24 @@ print("restored")
 """
     done = run(PREPARE + program)
     assert done.stdout == "restored\n", done.stderr
+
+
+ONE = """
+with device.stream() as stream:
+    deltatape.ssm_replay(state(device), tape(device), 3, stream=stream)
+"""
+
+
+def test_a_kernel_may_start_while_the_one_before_it_ends(launches: Launches) -> None:
+    (line,) = launches(PREPARE + ONE)
+    assert line.startswith("early launch ")
+
+
+def test_kernels_that_do_not_wait_by_themselves_start_in_turn(launches: Launches) -> None:
+    (line,) = launches(PREPARE + ONE, DRIVER_ARCHITECTURE="80")
+    assert line.startswith("launch ")
+
+
+def test_a_driver_that_cannot_capture_early_starts_gets_none(launches: Launches) -> None:
+    (line,) = launches(PREPARE + ONE, DRIVER_VERSION="12020")
+    assert line.startswith("launch ")

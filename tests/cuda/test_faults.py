@@ -43,7 +43,7 @@ attempt(lambda: Device("cuda"))
 
 def test_a_launch_that_is_refused_fails_the_wait(run: Run) -> None:
     program = """
-os.environ["DRIVER_FAILS"] = "cuLaunchKernel:1"
+os.environ["DRIVER_FAILS"] = "cuLaunchKernelEx:1"
 attempt(replay)
 os.environ["DRIVER_FAILS"] = ""
 replay()

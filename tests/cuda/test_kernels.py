@@ -30,7 +30,7 @@ def test_every_variant_compiles(
     program = CASES.format(kernels=list(kernels), fewest=fewest)
     lines = launches(program, DRIVER_ARCHITECTURE=str(architecture), DELTATAPE_CACHE="off")
     assert lines
-    assert all(line.startswith("launch ") for line in lines)
+    assert all("launch " in line for line in lines)
 
 
 @pytest.mark.parametrize(("kernels", "fewest"), KERNELS, ids=[names[0] for names, _ in KERNELS])
