@@ -14,10 +14,6 @@ void require_at_most(const char *name, int64_t value, int64_t most) {
                                        std::to_string(value));
 }
 
-int64_t tile(const SsmGeometry &geometry) {
-  return geometry.threads / geometry.lanes * geometry.rows;
-}
-
 }  // namespace
 
 std::vector<bool> with_states(const dtape_ssm_shape &shape) {
@@ -52,7 +48,7 @@ SsmGeometry::SsmGeometry(int64_t columns, int group, int most_lanes, int sharing
 
 int SsmGeometry::chunk() const {
   const int64_t vectors = std::max<int64_t>((state_dim + 4 * lanes - 1) / (4 * lanes), 1);
-  const int64_t longest = std::max<int64_t>(vectors * 4 * lanes, tile(*this));
+  const int64_t longest = std::max<int64_t>(vectors * 4 * lanes, tile());
   return static_cast<int>(std::min<int64_t>(std::max<int64_t>(1024 / longest, 1), kMostSteps));
 }
 
@@ -74,11 +70,11 @@ int SsmLaunches::table() const {
 
 Launch SsmLaunches::launch(const Variant &variant, const std::vector<Address> &pointers,
                            int64_t first, int64_t count) const {
-  const int64_t tiles = (shape.head_dim + tile(geometry) - 1) / tile(geometry);
+  const int64_t tiles = geometry.tiles(shape);
   require_at_most("head_dim", tiles, Launch::kMostGroups);
   Launch made = {variant,
                  static_cast<unsigned>(shape.heads),
-                 static_cast<unsigned>(std::max<int64_t>(tiles, 1)),
+                 static_cast<unsigned>(tiles),
                  static_cast<unsigned>(count),
                  {}};
   for (const Address pointer : pointers) made.arguments.put(pointer);

@@ -27,6 +27,14 @@ struct SsmGeometry {
   // Steps whose columns and rows lie in threadgroup memory at once: at most 4 KiB an array.
   int chunk() const;
 
+  int tile() const { return threads / lanes * rows; }
+  int64_t tiles(const dtape_ssm_shape &shape) const {
+    return std::max<int64_t>((shape.head_dim + tile() - 1) / tile(), 1);
+  }
+  int64_t groups(const dtape_ssm_shape &shape) const {
+    return shape.heads * tiles(shape) * shape.batch;
+  }
+
   // Sets the macros of state.metal.
   void set(Variant &variant, const SsmStates &from, const SsmStates &to, bool aligned) const;
 };

@@ -42,16 +42,30 @@ struct Step {
     };
   }
 
+  bool is_staged() const { return r.shape.steps > 1; }
+
+  SsmGeometry geometry(int threads, int sharing) const {
+    return SsmGeometry(r.shape.state_dim, threads, r.shape.state_dim > 128 ? 32 : 16, sharing);
+  }
+
+  // Whether groups of 256 threads, of which each has four rows, leave most of the GPU idle.
+  bool is_small() const { return is_staged() && geometry(256, 4).groups(r.shape) <= 128; }
+
+  SsmGeometry geometry() const {
+    return is_staged() ? geometry(256, is_small() ? 2 : 4) : geometry(64, 4);
+  }
+
   Variant variant(const SsmLaunches &launches, const std::vector<Address> &at) const {
     const SsmGeometry &geometry = launches.geometry;
-    const bool staged = r.shape.steps > 1;
+    const bool staged = is_staged(), small = is_small();
     const int chunk = staged ? geometry.chunk() : 1;
     const bool aligned = is_aligned(at[2], r.b.dtype) && is_aligned(at[3], r.c.dtype) &&
                          is_aligned(at[12], r.dbx_log.dtype);
-    Variant variant("ssm_step_record", geometry.threads, staged ? 4 : 5, launches.table());
+    Variant variant("ssm_step_record", geometry.threads, staged && !small ? 4 : 0,
+                    launches.table());
     geometry.set(variant, launches.from, launches.to, aligned);
     variant.set("CHUNK", chunk);
-    variant.set("STEPS", std::min(chunk, 2));
+    variant.set("STEPS", std::min(chunk, small ? 4 : 2));
     variant.set("STAGED", staged);
     variant.set("SEQUENCES", launches.last != nullptr);
     variant.set("TAPE", dense ? "DENSE" : is_present(r.decay) ? "FACTORED" : "NONE");
@@ -70,8 +84,7 @@ struct Step {
     const SsmStates to = SsmStates::write(r.state_out, r.shape, arguments);
     const std::vector<Address> at = pointers(from, to, arguments);
     const std::vector<int32_t> table = last();
-    const SsmGeometry geometry(r.shape.state_dim, r.shape.steps > 1 ? 256 : 128,
-                               r.shape.state_dim > 128 ? 32 : 16, 4);
+    const SsmGeometry geometry = this->geometry();
     const bool identity = from.is_identity() && to.is_identity();
     const SsmLaunches launches = {r.shape,      geometry, from, to, identity ? nullptr : &table,
                                   r.shape.steps};
