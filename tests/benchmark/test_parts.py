@@ -133,15 +133,13 @@ def test_threads_can_gain_what_is_left_when_bytes_are_only_moved(cpu: Place, mon
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.KERNEL)
-def test_threads_are_compared_by_the_same_bytes_and_by_a_small_work_in_place(
-    cpu: Place, kernel
-) -> None:
+def test_threads_are_compared_by_the_same_bytes_and_by_fewer(cpu: Place, kernel) -> None:
     works = {scale: kernel.scaled(cpu, QUICK, scale) for scale in threads.RUNS}
     moved = {scale: work.layers * work.moved for scale, work in works.items()}
     assert moved["memory"] == moved["moving"] > moved["caches"]
-    first = works["caches"].result()
-    works["caches"].run()
-    assert not np.array_equal(works["caches"].result(), first)
+    for work in works.values():
+        work.run()
+        assert np.isfinite(work.result().astype(np.float32)).all()
 
 
 def test_a_process_that_ends_is_an_error() -> None:

@@ -46,28 +46,18 @@ def groups(shapes: Shapes) -> list[Group]:
 
 
 def scaled(place: Place, shapes: Shapes, scale: Scale) -> Work:
-    """Build what numbers of threads are compared by; caches hold an eighth of the chunks."""
+    """Build what numbers of threads are compared by; caches hold an eighth of the matrices."""
     batch, steps, heads, chunk = shapes.matrix
     if scale == "moving":
         steps, chunk = steps * chunk // 16, 16
     if scale == "caches":
         steps = max(chunk, steps // 8)
-    matrix = (batch, steps, heads, chunk)
-    return work(place, matrix, "float32", in_place=scale == "caches", caller=from_c)
+    return work(place, (batch, steps, heads, chunk), "float32", from_c)
 
 
-def work(
-    place: Place,
-    shape: Matrix,
-    dtype: str,
-    *,
-    in_place: bool = False,
-    caller: Caller = from_python,
-) -> Work:
+def work(place: Place, shape: Matrix, dtype: str, caller: Caller = from_python) -> Work:
     """Make one call, that reads and writes one dtype."""
     layer = build(place, shape, dtype)
-    if in_place:
-        layer.out = layer.a
     run = caller(place, [layer])
     whole = dtype == "float32"
     return Work(
