@@ -1,20 +1,24 @@
 """Times on an NVIDIA GPU without the processor's: ``python -m deltatape.benchmark.graphs``.
 
 Calls are captured into CUDA graphs. A graph's replays are timed by events, in turns with those of
-two device copies of the same bytes, the faster of which is what a ratio refers to.
+two device copies of the same bytes, the faster of which is what a ratio refers to, and of mamba's
+and flash-linear-attention's kernels for the same work, where they are installed.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from deltatape import FactoredTape
+from deltatape.benchmark.peers import installed
 from deltatape.tapes import DenseTape
+from deltatape.verification.inputs import StepInputs
 
 torch: Any = importlib.import_module("torch")
 ours: Any = importlib.import_module("deltatape.torch")
@@ -23,8 +27,16 @@ H, G, DH, DS = 32, 2, 128, 128
 CALLS, ROUNDS = 20, 15
 
 Call = Callable[[], object]
-# What is timed, the bytes that it reads and writes, and the call.
-Row = tuple[str, int, Call]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is timed, the bytes that it reads and writes, and another library's same work."""
+
+    name: str
+    moved: int
+    call: Call
+    other: Call | None = None
 
 
 def graph(call: Call) -> Any:
@@ -86,7 +98,32 @@ def records() -> Iterator[Row]:
                 ours.ssm_step_record, x, rates[0], b, c, rates[0], rates[1], state, out=out
             )
             moved = nbytes(x, b, c, rates[1], state, *out[:2], *out[2])
-            yield f"record, factored, {dtype}, B{batch} T{steps}", moved, call
+            yield Row(f"record, factored, {dtype}, B{batch} T{steps}", moved, call)
+
+
+def decodes() -> Iterator[Row]:
+    """Take one step in place, without a tape."""
+    for dtype in ("float32", "bfloat16"):
+        for batch in (1, 16, 64):
+            x = normal(batch, 1, H, DH, dtype=dtype)
+            b, c = (normal(batch, 1, G, DS, dtype=dtype) for _ in range(2))
+            rates, dt = normal(H), torch.rand(batch, 1, H, device="cuda") / 10
+            state = normal(batch, H, DH, DS)
+            step = StepInputs(x, rates, b, c, rates, dt, state)
+            call = partial(
+                ours.ssm_step_record, *step.args(), tape=None, out=(torch.empty_like(x), state)
+            )
+            moved = nbytes(x, x, b, c, dt, state, state)
+            yield Row(f"decode in place, {dtype}, B{batch}", moved, call, mamba(state, step))
+
+
+def mamba(state: Any, step: StepInputs) -> Call | None:
+    """Return mamba's call for a step, if it is there."""
+    if not installed("mamba_ssm"):
+        return None
+    peer = importlib.import_module("deltatape.benchmark.peers.with_mamba_ssm")
+    arguments = peer.step_arguments(torch.clone(state), step)
+    return partial(peer.kernel.selective_state_update, **arguments)
 
 
 def replays() -> Iterator[Row]:
@@ -103,7 +140,7 @@ def replays() -> Iterator[Row]:
         }
         for name, tape in tapes.items():
             call = partial(ours.ssm_replay, state, tape, 8, out=out)
-            yield f"replay, {name}, B{batch} k8", nbytes(state, out) + tape.nbytes, call
+            yield Row(f"replay, {name}, B{batch} k8", nbytes(state, out) + tape.nbytes, call)
 
 
 def layers() -> Iterator[Row]:
@@ -119,7 +156,7 @@ def layers() -> Iterator[Row]:
             ours.ssm_replay(state, tape, 8, out=out, stream=stream)
         stream.wait()
 
-    yield "replay, 24 layers on one stream, B1 k8", nbytes(*states, *outs), together
+    yield Row("replay, 24 layers on one stream, B1 k8", nbytes(*states, *outs), together)
 
 
 def inverses() -> Iterator[Row]:
@@ -129,18 +166,29 @@ def inverses() -> Iterator[Row]:
             a = normal(batch, steps, H, 64, dtype=dtype, scale=0.05)
             out = torch.empty_like(a)
             call = partial(ours.chunk_tri_solve_invert, a, out=out)
-            yield f"inverse, {dtype}, B{batch} T{steps}", nbytes(a, out), call
+            yield Row(f"inverse, {dtype}, B{batch} T{steps}", nbytes(a, out), call, fla(a))
+
+
+def fla(a: Any) -> Call | None:
+    """Return flash-linear-attention's call for the inverse, if it is there."""
+    if not installed("fla"):
+        return None
+    peer = importlib.import_module("deltatape.benchmark.peers.with_fla")
+    return partial(peer.utilities.solve_tril, a, output_dtype=a.dtype)
 
 
 def main() -> None:
     """Print a line for each shape."""
     print(
-        f"{torch.cuda.get_device_name()}, torch {torch.__version__}; microseconds, times the copy"
+        f"{torch.cuda.get_device_name()}, torch {torch.__version__}; "
+        "microseconds, times the copy, and the other library's time over ours"
     )
-    for rows in (records, replays, layers, inverses):
-        for name, moved, call in rows():
-            *copied, taken = microseconds([*copies(moved // 2), call])
-            print(f"{name:40} {taken:8.1f} {taken / min(copied):6.2f}", flush=True)
+    for rows in (records, decodes, replays, layers, inverses):
+        for row in rows():
+            calls = [row.call] if row.other is None else [row.call, row.other]
+            first, second, taken, *others = microseconds([*copies(row.moved // 2), *calls])
+            ratios = [taken / min(first, second), *(other / taken for other in others)]
+            print(f"{row.name:40} {taken:8.1f}", *(f"{each:6.2f}" for each in ratios), flush=True)
 
 
 if __name__ == "__main__":

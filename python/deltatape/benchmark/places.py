@@ -68,7 +68,7 @@ class Place:
 class Gpu(Place):
     """An NVIDIA GPU's own memory, as torch's tensors."""
 
-    libraries = ("torch", "fla")
+    libraries = ("torch", "fla", "mamba_ssm")
 
     def __init__(self, device: Device) -> None:
         super().__init__(device)
