@@ -14,8 +14,8 @@ struct ssm_params {
   uint steps;  // T, of the arrays
   uint heads;
   uint groups;
-  uint rows;  // Dh
-  uint reserved;
+  uint rows;     // Dh
+  uint sharing;  // heads of a group
 };
 
 // Chunks first, first + 1, ... of each sequence.

@@ -48,39 +48,41 @@ kernel void ssm_replay(device const STATE_IN* state [[buffer(0)]],
   for (uint begin = p.begin; begin < end; begin += CHUNK) {
     const uint left = min(end - begin, uint(CHUNK));
     if (begin > p.begin) threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint t = simdgroup; t < left; t += THREADS / 32) {
-      const ulong time = ulong(sequence) * p.steps + begin + t, at = time * p.heads + head;
+    const uint mine = min(simdgroup, left - 1);
+    const ulong time = ulong(sequence) * p.steps + begin + mine, at = time * p.heads + head;
 #if MASKED
-      const bool active = mask[time] != 0;
+    const bool active = mask[time] != 0;
 #else
-      const bool active = true;
+    const bool active = true;
 #endif
 #if SCALED
-      const float by = scale[at];
+    const float by = scale[at];
 #else
-      const float by = 1.0f;
+    const float by = 1.0f;
 #endif
-      // Masked: 1 * s + -0.0, which is s.
-      const bool live = active && by != 0.0f;
-      device const V_TYPE* vs = v + (time * p.groups + head / (p.heads / p.groups)) * DS;
-      for (uint e = lane; e < QUADS; e += 32) {
-        const float4 vt = get_columns<DS, WHOLE>(vs, e * 4);
-        tile_v[t * QUADS + e] = live ? vt : float4(1.0f);
+    float4 v_part[COLUMN_PARTS];
+    float u_part[ROW_PARTS];
+    load_columns(v_part, v + (time * p.groups + head / p.sharing) * DS, lane);
+    load_rows(u_part, u + at * p.rows, tile, p.rows, lane);
 #if COLUMNS
-        const float4 f = get_columns<DS, WHOLE>(decay + at * DS, e * 4);
-        tile_decay[t * QUADS + e] = active ? f : float4(1.0f);
+    float4 decay_part[COLUMN_PARTS];
+    load_columns(decay_part, decay + at * DS, lane);
+#else
+    const float f = decay[at];
 #endif
-      }
-      for (uint e = lane; e < TILE; e += 32) {
-        const float ut = get(u + at * p.rows + min(tile + e, p.rows - 1));
-        tile_u[t * TILE + e] = live ? ut * by : -0.0f;
-      }
-#if !COLUMNS
-      if (lane == 0) tile_decay[t] = active ? decay[at] : 1.0f;
-#endif
-    }
     // Behind the tape's loads, which the barrier waits for: before them it takes an eighth longer.
     if (begin == p.begin) load(s, read, place);
+    if (simdgroup < left) {
+      // Masked: 1 * s + -0.0, which is s.
+      const bool live = active && by != 0.0f;
+      put_columns_live(tile_v + mine * QUADS, v_part, live, lane);
+      put_rows_live(tile_u + mine * TILE, u_part, by, live, lane);
+#if COLUMNS
+      put_columns_live(tile_decay + mine * QUADS, decay_part, active, lane);
+#else
+      if (lane == 0) tile_decay[mine] = active ? f : 1.0f;
+#endif
+    }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     for (uint t = 0; t < left; ++t) {

@@ -1,12 +1,12 @@
 // T steps of a selective state-space layer, and the tape of them.
 //
 // Grid: x = head, y = tile of rows, z = sequence. See state.metal for who holds what. With STAGED,
-// b, c, x and u = x * scale of CHUNK steps lie in threadgroup memory, and the sums of STEPS steps
-// share their shuffles; without, for a single step, every lane reads its own. Besides state.metal's
-// macros the host defines CHUNK, STEPS, STAGED; the types ACTIVATION, A_LOG_TYPE, D_TYPE, DT_TYPE,
-// MASK_TYPE, DBX_TYPE; TAPE (NONE, FACTORED, DENSE); MASKED and HAS_D, whether those arrays are
-// there; SEQUENCES, whether that table is. decay_out is da_log of a dense tape. Bytes depend on
-// LANES (those of y) and on no other of these numbers.
+// b, c, x and u = x * scale of CHUNK steps, a simdgroup's each, lie in threadgroup memory, and the
+// sums of STEPS steps share their shuffles; without, for a single step, every lane reads its own.
+// Besides state.metal's macros the host defines CHUNK, STEPS, STAGED; the types ACTIVATION,
+// A_LOG_TYPE, D_TYPE, DT_TYPE, MASK_TYPE, DBX_TYPE; TAPE (NONE, FACTORED, DENSE); MASKED and HAS_D,
+// whether those arrays are there; SEQUENCES, whether that table is. decay_out is da_log of a dense
+// tape. Bytes depend on LANES (those of y) and on no other of these numbers.
 
 [[max_total_threads_per_threadgroup(THREADS)]]
 kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
@@ -59,7 +59,7 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
   load(s, read, zeros, place);
 #endif
 
-  const float rate = -exponential(get(a_log + head));
+  const float rate_log = get(a_log + head);
 #if HAS_D
   const float through = get(d + head);
 #endif
@@ -67,7 +67,7 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
   for (uint begin = p.begin; begin < p.end; begin += CHUNK) {
     const uint left = min(p.end - begin, uint(CHUNK));
     const ulong time = ulong(sequence) * p.steps + begin;
-    const ulong shared = (time * p.groups + head / (p.heads / p.groups)) * DS;
+    const ulong shared = (time * p.groups + head / p.sharing) * DS;
     device const ACTIVATION* xs = x + (time * p.heads + head) * p.rows;
     device ACTIVATION* ys = y + (time * p.heads + head) * p.rows;
 
@@ -76,32 +76,47 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
 #endif
     // Of step begin + lane. Where scale is 0, s becomes decay * s + -0.0, which is decay * s: x and
     // b do not count.
-    float scale = 0.0f, decay = 1.0f;
-    if (lane < left) {
-      const ulong at = (time + lane) * p.heads + head;
-      scale = get(dt + at);
+    const uint of = min(lane, left - 1);
+    float scale = get(dt + (time + of) * p.heads + head);
 #if MASKED
-      if (mask[time + lane] == 0) scale = 0.0f;
+    if (mask[time + of] == 0) scale = 0.0f;
 #endif
-      if (skipped || scale == 0.0f) scale = 0.0f;
-      if (!STAGED || simdgroup == 0) decay = scale == 0.0f ? 1.0f : exponential(rate * scale);
-#if TAPE == FACTORED
-      if (simdgroup == 0 && group.y == 0) {
-        put(decay_out + at, decay);
-        put(scale_out + at, scale);
-      }
-#endif
-    }
+    if (skipped || scale == 0.0f) scale = 0.0f;
 #if STAGED
-    if (simdgroup == 0 && lane < left) tile_decay[lane] = decay;
-    stage(tile_b, tile_c, tile_u, tile_x, b + shared, c + shared, xs, scale, left, tile, p, lane,
-          simdgroup);
+    const uint mine = min(simdgroup, left - 1), across = mine * p.groups * DS;
+    float4 b_part[COLUMN_PARTS], c_part[COLUMN_PARTS];
+    float x_part[ROW_PARTS];
+    load_columns(b_part, b + shared + across, lane);
+    load_columns(c_part, c + shared + across, lane);
+    load_rows(x_part, xs + mine * wide, tile, p.rows, lane);
     // Behind the loads that the barrier waits for: before them it takes longer.
     if (begin == p.begin) load(s, read, zeros, place);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (simdgroup < left) {
+      const float by = simd_shuffle(scale, mine);
+      put_columns_live(tile_b + mine * QUADS, b_part, by != 0.0f, lane);
+      put_columns_live(tile_c + mine * QUADS, c_part, true, lane);
+      put_rows_live(tile_u + mine * TILE, x_part, by, by != 0.0f, lane);
+      put_rows_live(tile_x + mine * TILE, x_part, 1.0f, true, lane);
+    }
 #else
-    scale = simd_shuffle(scale, 0);
-    decay = simd_shuffle(decay, 0);
+    lane_step step;
+    load(step, b + shared, c + shared, xs, place);
+#endif
+    // Behind all loads: none could pass what is stored here.
+    float decay = 1.0f;
+    if ((!STAGED || simdgroup == 0) && scale != 0.0f) {
+      decay = exponential(-exponential(rate_log) * scale);
+    }
+#if TAPE == FACTORED
+    if (simdgroup == 0 && group.y == 0 && lane < left) {
+      const ulong at = (time + lane) * p.heads + head;
+      put(decay_out + at, decay);
+      put(scale_out + at, scale);
+    }
+#endif
+#if STAGED
+    if (simdgroup == 0 && lane < left) tile_decay[lane] = decay;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
 #endif
 #if TAPE == DENSE
     for (uint t = simdgroup; group.y == 0 && t < left; t += THREADS / 32) {
@@ -130,7 +145,7 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
 #if STAGED
           u[r] = tile_u[(t + j) * TILE + in_tile + r * APART];
 #else
-          u[r] = scale == 0.0f ? -0.0f : get(xs + row_of(place, r)) * scale;
+          u[r] = scale == 0.0f ? -0.0f : step.x[r] * scale;
 #endif
         }
 #pragma unroll
@@ -139,10 +154,7 @@ kernel void ssm_step_record(device const ACTIVATION* x [[buffer(0)]],
           const uint quad = (t + j) * QUADS + i * LANES + place.part;
           const float4 bt = tile_b[quad], ct = tile_c[quad];
 #else
-          const uint at = column_of(place, i);
-          const float4 ct = get_columns<DS, WHOLE>(c + shared, at);
-          float4 bt = get_columns<DS, WHOLE>(b + shared, at);
-          if (scale == 0.0f) bt = float4(1.0f);
+          const float4 bt = scale == 0.0f ? float4(1.0f) : step.b[i], ct = step.c[i];
 #endif
           advance(s, i, decay, u, bt, ct, sum + j * ROWS, dbx_out + series * p.rows * DS, place);
         }

@@ -8,6 +8,10 @@
 #define QUADS (VECTORS * LANES)
 #define WHOLE (DS == QUADS * 4)
 
+// Parts of a simdgroup's lanes in DS columns, and in TILE rows.
+#define COLUMN_PARTS ((QUADS + 31) / 32)
+#define ROW_PARTS ((TILE + 31) / 32)
+
 struct lane_state {
   float4 at[ROWS][VECTORS];
 };
@@ -87,3 +91,37 @@ inline float4 fold(float4 decay, float4 s, float4 w) {
                 fma(decay.w, s.w, w.w));
 }
 inline float4 outer(float u, float4 v) { return float4(u * v.x, u * v.y, u * v.z, u * v.w); }
+
+// A row of columns, or a column of TILE rows, that a simdgroup brings into threadgroup memory for
+// all. First everything is loaded, then it is put. Tiles are "threadgroup float4*" and "threadgroup
+// float*".
+template <typename T>
+inline void load_columns(thread float4* to, device const T* row, uint lane) {
+#pragma unroll
+  for (uint i = 0; i < COLUMN_PARTS; ++i) {
+    to[i] = get_columns<DS, WHOLE>(row, min(lane + i * 32, uint(QUADS - 1)) * 4);
+  }
+}
+template <typename T>
+inline void load_rows(thread float* to, device const T* x, uint first, uint rows, uint lane) {
+  const uint last = rows == 0 ? 0u : rows - 1;
+#pragma unroll
+  for (uint i = 0; i < ROW_PARTS; ++i) to[i] = get(x + min(first + lane + i * 32, last));
+}
+// Ones where they are not live: -0.0 times these adds nothing.
+template <typename Quads>
+inline void put_columns_live(Quads tile, thread const float4* v, bool live, uint lane) {
+#pragma unroll
+  for (uint i = 0; i < COLUMN_PARTS; ++i) {
+    const uint e = lane + i * 32;
+    if (e < QUADS) tile[e] = live ? v[i] : float4(1.0f);
+  }
+}
+template <typename Floats>
+inline void put_rows_live(Floats tile, thread const float* v, float by, bool live, uint lane) {
+#pragma unroll
+  for (uint i = 0; i < ROW_PARTS; ++i) {
+    const uint e = lane + i * 32;
+    if (e < TILE) tile[e] = live ? v[i] * by : -0.0f;
+  }
+}

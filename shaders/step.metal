@@ -55,39 +55,25 @@ inline void advance(thread lane_state& s,
   }
 }
 
-#if STAGED
-// A chunk's b, c, u and x in threadgroup memory, by the simdgroup's steps in turn; `scale` is that
-// of step `lane`. Tiles are "threadgroup float4*" and "threadgroup float*".
-template <typename Quads, typename Floats>
-inline void stage(Quads tile_b,
-                  Quads tile_c,
-                  Floats tile_u,
-                  Floats tile_x,
-                  device const ACTIVATION* b,
-                  device const ACTIVATION* c,
-                  device const ACTIVATION* x,
-                  float scale,
-                  uint left,
-                  uint first_row,
-                  constant ssm_params& p,
-                  uint lane,
-                  uint simdgroup) {
-  const uint last_row = p.rows == 0 ? 0u : p.rows - 1;
-  for (uint t = simdgroup; t < left; t += THREADS / 32) {
-    const float by = simd_shuffle(scale, t);
-    device const ACTIVATION* bs = b + t * (p.groups * DS);
-    device const ACTIVATION* cs = c + t * (p.groups * DS);
-    for (uint e = lane; e < QUADS; e += 32) {
-      const float4 bt = get_columns<DS, WHOLE>(bs, e * 4);
-      tile_b[t * QUADS + e] = by == 0.0f ? float4(1.0f) : bt;
-      tile_c[t * QUADS + e] = get_columns<DS, WHOLE>(cs, e * 4);
-    }
-    device const ACTIVATION* xs = x + t * (p.heads * p.rows);
-    for (uint e = lane; e < TILE; e += 32) {
-      const float xt = get(xs + min(first_row + e, last_row));
-      tile_u[t * TILE + e] = by == 0.0f ? -0.0f : xt * by;
-      tile_x[t * TILE + e] = xt;
-    }
+#if !STAGED
+// What a lane needs of b, c and x for a step.
+struct lane_step {
+  float4 b[VECTORS];
+  float4 c[VECTORS];
+  float x[ROWS];
+};
+
+inline void load(thread lane_step& s,
+                 device const ACTIVATION* b,
+                 device const ACTIVATION* c,
+                 device const ACTIVATION* x,
+                 lane_place p) {
+#pragma unroll
+  for (uint i = 0; i < VECTORS; ++i) {
+    s.b[i] = get_columns<DS, WHOLE>(b, column_of(p, i));
+    s.c[i] = get_columns<DS, WHOLE>(c, column_of(p, i));
   }
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) s.x[r] = get(x + row_of(p, r));
 }
 #endif

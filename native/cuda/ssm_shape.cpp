@@ -81,7 +81,8 @@ Launch SsmLaunches::launch(const Variant &variant, const std::vector<Address> &p
   made.arguments.put(ssm_params{
       static_cast<ulong>(from.stride()), static_cast<ulong>(to.stride()), static_cast<uint>(first),
       0, static_cast<uint>(steps), static_cast<uint>(shape.steps), static_cast<uint>(shape.heads),
-      static_cast<uint>(shape.groups), static_cast<uint>(shape.head_dim), 0});
+      static_cast<uint>(shape.groups), static_cast<uint>(shape.head_dim),
+      static_cast<uint>(shape.heads / std::max<int64_t>(shape.groups, 1))});
   std::vector<int32_t> numbers;
   for (int64_t b = first; last != nullptr && b < first + count; ++b) {
     const int32_t end = (*last)[static_cast<size_t>(b)];

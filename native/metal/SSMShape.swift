@@ -42,7 +42,8 @@ struct SSMShape {
         state_stride: UInt(pass.from.stride), state_out_stride: UInt(pass.to.stride),
         first: UInt32(pass.sequences.lowerBound), begin: UInt32(pass.steps.lowerBound),
         end: UInt32(pass.steps.upperBound), steps: UInt32(steps), heads: UInt32(heads),
-        groups: UInt32(groups), rows: UInt32(headDim), reserved: 0))
+        groups: UInt32(groups), rows: UInt32(headDim),
+        sharing: UInt32(heads / max(groups, 1))))
   }
 }
 
