@@ -50,6 +50,11 @@ class Shapes:
     goals: bool = False
     sweeps: bool = False
 
+    def scaled_cell(self, scale: Scale) -> tuple[Shape, str, int]:
+        """Return the layer, its dtype and how many of them numbers of threads are compared by."""
+        cell = self.cell._replace(steps=1) if scale == "moving" else self.cell
+        return cell, "float32", 1 if scale == "caches" else self.layers
+
     def swept(self) -> list[list[Shape]]:
         """Vary each of T, B and H of the cell from 1 to 64 times."""
         one = self.cell

@@ -86,9 +86,8 @@ def groups(shapes: Shapes) -> list[Group]:
 
 def scaled(place: Place, shapes: Shapes, scale: Scale) -> Work:
     """Build what numbers of threads are compared by."""
-    kind, layers = (IN_PLACE, 1) if scale == "caches" else (FACTORED, shapes.layers)
-    cell = shapes.cell._replace(steps=1) if scale == "moving" else shapes.cell
-    return work(place, kind, cell, "float32", layers, from_c)
+    kind = IN_PLACE if scale == "caches" else FACTORED
+    return work(place, kind, *shapes.scaled_cell(scale), from_c)
 
 
 def work(
