@@ -4,7 +4,7 @@
 // Grid: x = HEADS heads, y = chunk, z = sequence. BLOCK threads solve a chunk, in squares of BLOCK
 // rows and columns: WIDE squares' columns at a time, of which a thread has one each, from the
 // diagonal down; squares.metal has the pieces. The matrix's squares on and below the diagonal pass
-// through threadgroup memory, WIDE of them at a time, the next under way while these are used; a
+// through threadgroup memory, PASSING at a time, the next under way while these are used; a
 // square is read before anything is stored over it. What has been solved stays there for the rows
 // below. The host defines BT (16, 32 or 64) and THREADS (32), the types A_TYPE and A_INV_TYPE, and
 // CHUNKS, whether that table is there.
@@ -17,7 +17,7 @@ kernel void chunk_tri_solve_invert(device const A_TYPE* a [[buffer(0)]],
                                    [[buffer(3)]],  // the first row and the number of rows of each
                                    uint3 group [[threadgroup_position_in_grid]],
                                    uint thread_index [[thread_index_in_threadgroup]]) {
-  threadgroup float4 squares[HEADS * WIDE * SQUARE];
+  threadgroup float4 squares[HEADS * PASSING * SQUARE];
   threadgroup float4 solved[KEPT * SOLVED];
   const uint own = thread_index / BLOCK, j = thread_index % BLOCK;
 #if CHUNKS
@@ -49,20 +49,20 @@ kernel void chunk_tri_solve_invert(device const A_TYPE* a [[buffer(0)]],
       block_rows columns;
       begin_rows(columns, row - begin, j);
 #pragma unroll 1
-      for (uint pair = begin; pair <= row; pair += WIDE) {
+      for (uint come = begin; come <= row; come += PASSING) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        put_squares(next, squares + own * WIDE * SQUARE + j);
+        put_squares(next, squares + own * PASSING * SQUARE + j);
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (pair + WIDE <= row)
-          fetch(next, a, stride, rows, row, pair + WIDE, j);
+        if (come + PASSING <= row)
+          fetch(next, a, stride, rows, row, come + PASSING, j);
         else if (row + 1 < BLOCKS)
           fetch(next, a, stride, rows, row + 1, begin, j);
         else if (begin + WIDE < BLOCKS)
           fetch(next, a, stride, rows, begin + WIDE, begin + WIDE, j);
 
 #pragma unroll 1
-        for (uint above = pair; above <= row && above < pair + WIDE; ++above) {
-          const uint square = (own * WIDE + above - pair) * SQUARE;
+        for (uint above = come; above <= row && above < come + PASSING; ++above) {
+          const uint square = (own * PASSING + above - come) * SQUARE;
           const uint at = thread_index / 4, element = thread_index % 4;
           const uint higher = at + solved_at(above - begin);
           if (above < row && above == begin)

@@ -7,6 +7,10 @@
 #define QUADS (BLOCK / 4)
 #define SQUARE (BLOCK * QUADS)
 #define APART (THREADS / (QUADS * HEADS * WIDE))
+// Squares of the matrix that pass at a time, and quads of their rows that are used together: 16-bit
+// ones come sooner, and leave registers for more of a square.
+#define PASSING (sizeof(A_TYPE) == 4 ? WIDE : 1)
+#define TOGETHER (sizeof(A_TYPE) == 4 ? 1 : QUADS)
 // Solved squares that are kept: one of the columns' first row, which has no other, and WIDE of each
 // row below. The last row lies where the first did.
 #define KEPT (BLOCKS > 2 ? WIDE * BLOCKS - 3 : BLOCKS)
@@ -18,9 +22,9 @@ struct block_rows {
   float odd[WIDE][BLOCK];
 };
 
-// A thread's part of WIDE squares of the matrix, side by side, as it is stored.
+// A thread's part of squares of the matrix, side by side, as it is stored.
 struct squares_part {
-  stored4<A_TYPE>::type quad[WIDE][QUADS];
+  stored4<A_TYPE>::type quad[PASSING][QUADS];
 };
 
 // The squares of a row of them from column `above` on; one above the diagonal stays what it was.
@@ -37,7 +41,7 @@ inline void fetch(thread squares_part& s,
     const uint i = min(row * BLOCK + e * QUADS + j / QUADS, rows - 1);
     const uint at = i * stride + above * BLOCK + j % QUADS * 4;
     s.quad[0][e] = get_stored(a + at);
-    if (WIDE > 1 && above < row) s.quad[WIDE - 1][e] = get_stored(a + at + BLOCK);
+    if (PASSING > 1 && above < row) s.quad[PASSING - 1][e] = get_stored(a + at + BLOCK);
   }
 }
 
@@ -45,7 +49,7 @@ inline void fetch(thread squares_part& s,
 template <typename Quads>
 inline void put_squares(thread const squares_part& s, Quads squares) {
 #pragma unroll
-  for (uint n = 0; n < WIDE; ++n) {
+  for (uint n = 0; n < PASSING; ++n) {
 #pragma unroll
     for (uint e = 0; e < QUADS; ++e) squares[n * SQUARE + e * BLOCK] = numbers(s.quad[n][e]);
   }
@@ -69,29 +73,37 @@ inline void begin_rows(thread block_rows& x, uint diagonal, uint j) {
 #define SOLVED (BLOCK * ROW)
 inline uint solved_at(uint row) { return row == 0 ? 0 : (row * WIDE - WIDE + 1) * SOLVED; }
 
-// Adds what solved rows above contribute to N columns, of which the thread has an `element` of each
+// Adds what four solved rows above contribute to N columns. The thread has an `element` of each
 // row's quad.
+template <uint N, typename Quads>
+inline void add_quad(thread block_rows& x, Quads square, Quads solved, uint element) {
+  float above[N][4];
+#pragma unroll
+  for (uint n = 0; n < N; ++n) {
+#pragma unroll
+    for (uint e = 0; e < 4; ++e) above[n][e] = solved[n * SOLVED + e * ROW][element];
+  }
+#pragma unroll
+  for (uint i = 0; i < BLOCK; ++i) {
+    const float4 l = square[i * QUADS];
+#pragma unroll
+    for (uint n = 0; n < N; ++n) {
+      x.even[n][i] = fma(-l.z, above[n][2], fma(-l.x, above[n][0], x.even[n][i]));
+      x.odd[n][i] = fma(-l.w, above[n][3], fma(-l.y, above[n][1], x.odd[n][i]));
+    }
+  }
+}
+
 template <uint N, typename Quads>
 inline void add_block(thread block_rows& x, Quads square, Quads solved, uint element) {
 #pragma unroll 1
-  for (uint k = 0; k < QUADS; ++k) {
-    float above[N][4];
+  for (uint k = 0; k < QUADS; k += TOGETHER) {
 #pragma unroll
-    for (uint n = 0; n < N; ++n) {
-#pragma unroll
-      for (uint e = 0; e < 4; ++e) above[n][e] = solved[n * SOLVED + e * ROW][element];
+    for (uint n = 0; n < TOGETHER; ++n) {
+      add_quad<N>(x, square + n, solved + n * 4 * ROW, element);
     }
-#pragma unroll
-    for (uint i = 0; i < BLOCK; ++i) {
-      const float4 l = square[i * QUADS];
-#pragma unroll
-      for (uint n = 0; n < N; ++n) {
-        x.even[n][i] = fma(-l.z, above[n][2], fma(-l.x, above[n][0], x.even[n][i]));
-        x.odd[n][i] = fma(-l.w, above[n][3], fma(-l.y, above[n][1], x.odd[n][i]));
-      }
-    }
-    square += 1;
-    solved += 4 * ROW;
+    square += TOGETHER;
+    solved += TOGETHER * 4 * ROW;
   }
 }
 

@@ -42,9 +42,7 @@ struct Inverse {
 
   Variant variant(Address a, Address a_inv) const {
     const size_t table = std::min(ragged.size(), kMostInTable);
-    // As many groups as their threadgroup memory and, of wider elements, registers allow.
-    const int resident = element_bytes(r.a.dtype) == 4 ? 12 : 16;
-    Variant variant("chunk_tri_solve_invert", kThreads, resident, table_room(table));
+    Variant variant("chunk_tri_solve_invert", kThreads, 0, table_room(table));
     variant.set("BT", static_cast<int>(r.chunk));
     variant.set("CHUNKS", !ragged.empty());
     variant.set("ALIGNED", is_aligned(a, r.a.dtype) && is_aligned(a_inv, r.a_inv.dtype));

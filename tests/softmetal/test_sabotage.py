@@ -19,7 +19,7 @@ MISTAKES = {
     "wrong sign of the rate": ("ssm_step_record", "(-exponential", "(exponential"),
     "wrong sign in the inverse": ("squares", "fma(-l.z,", "fma(l.z,"),
     "wrong place in the inverse": ("squares", "row * WIDE - WIDE + 1", "row * WIDE - WIDE"),
-    "half of the squares": ("squares", "WIDE > 1 && above < row", "false"),
+    "half of the squares": ("squares", "PASSING > 1 && above < row", "false"),
     "no diagonal": ("squares", "unit == float(i) ? 1.0f", "unit == float(i) ? 0.0f"),
     "heads of one chunk": ("chunk_tri_solve_invert", "HEADS + own", "HEADS"),
     "contracted": ("state", "fma(decay.y, s.y, w.y)", "(decay.y * s.y + w.y)"),
