@@ -6,6 +6,7 @@ import pytest
 
 from deltatape import verification
 from deltatape.benchmark import chunk_tri_solve_invert, measure
+from deltatape.benchmark.report import Report
 from deltatape.cli import main
 from deltatape.verification.comparisons import Comparison
 
@@ -55,6 +56,14 @@ def test_every_work_has_times_of_its_own(report: dict) -> None:
 def test_goals_are_judged_for_production_shapes_alone(report: dict) -> None:
     assert all(each["goal"] is None and each["met"] is None for each in report["results"])
     assert all(each["met"] is None for each in report["threads"])
+
+
+def test_the_processors_goals_are_not_a_gpus() -> None:
+    judged = {
+        name: Report({"device": {"name": name}}, "production", 0).has_goals
+        for name in ("cpu", "cuda", "metal")
+    }
+    assert judged == {"cpu": True, "cuda": False, "metal": False}
 
 
 def test_the_accepted_drafts_lead_to_the_bytes_of_a_straight_run(report: dict) -> None:

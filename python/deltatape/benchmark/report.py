@@ -40,8 +40,13 @@ class Report:
 
     @property
     def has_goals(self) -> bool:
-        """Whether the goals are meant for these shapes."""
-        return SHAPES[self.shapes].goals
+        """Whether the goals are meant for these shapes; on a GPU they are of `graphs`."""
+        return SHAPES[self.shapes].goals and self.is_cpu
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the processor did the work."""
+        return bool(self.machine["device"]["name"] == "cpu")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
@@ -57,7 +62,9 @@ class Report:
                 asdict(each) | {"met": each.met if self.has_goals else None}
                 for each in self.threads
             ],
-            "overhead": [asdict(each) | {"met": each.met} for each in self.overhead],
+            "overhead": [
+                asdict(each) | {"met": each.met if self.is_cpu else None} for each in self.overhead
+            ],
             "accept": {
                 "rounds": [[each.steps, each.kept] for each in self.rounds],
                 "ways": [asdict(each) for each in self.accept],

@@ -96,7 +96,7 @@ def _threads(report: Report) -> Iterable[Sequence[str]]:
 
 def _overhead(report: Report) -> Iterable[Sequence[str]]:
     for each in report.overhead:
-        goal = outcome(f"{each.goal * 1e6:g}", each.met)
+        goal = outcome(f"{each.goal * 1e6:g}", each.met) if report.is_cpu else ""
         yield each.kernel, each.caller, spread(each.seconds, 1e6), goal
 
 
