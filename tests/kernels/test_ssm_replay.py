@@ -105,6 +105,17 @@ def test_infinities_and_zeros_go_through_the_written_order(device: Device, speci
         assert replay(device, state, tape, k).tobytes() == folded.tobytes()
 
 
+def test_float16_states_round_to_nearest_up_to_infinity(device: Device) -> None:
+    largest = [65504, 65519, 65520, 65536, 70000, 131071, 131072, 1e30]
+    values = np.array([*largest, *(-value for value in largest)], np.float32)
+    one = np.ones((1, 1, 1), np.float32)
+    tape = FactoredTape(one, one, one[..., None], values.reshape(1, 1, 1, -1))
+    state = replay(device, np.zeros((1, 1, 1, values.size), np.float16), tape, 1)
+    with np.errstate(over="ignore"):
+        expected = values.astype(np.float16)
+    assert state.tobytes() == expected.tobytes()
+
+
 def test_inputs_are_only_read(device: Device) -> None:
     states, tape, _ = ssm_replay.build(Edge("inputs"))
     arrays = (states, tape.decay, tape.scale, tape.u, tape.v)
