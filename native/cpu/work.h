@@ -48,7 +48,7 @@ struct row_work {
   int64_t columns;  // the state's, padded to whole vectors
 };
 
-// Floats of the panels that advance.h hands out.
+// Floats of the panels that panels.h hands out.
 static inline int64_t panel_floats(const row_work &work) {
   return STEPS_AT_ONCE * (3 * work.columns + 2 * work.rows + 16 * ROWS_AT_ONCE + 16) +
          work.rows * work.columns;
