@@ -219,8 +219,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   *function = strdup(name);
   return 0;
 }
-static int launch(const char *how, const char *function, const unsigned grid[3],
-                  unsigned threads) {
+static int launch(const char *how, const char *function, const unsigned grid[3], unsigned threads) {
   const char *name = strstr(function, "runI");
   note("%s %s %u %u %u %u\n", how, name ? name + 4 : "?", grid[0], grid[1], grid[2], threads);
   return depth && grid[0] && grid[1] && grid[2] && grid[1] <= 65535 && grid[2] <= 65535 ? 0 : 1;
