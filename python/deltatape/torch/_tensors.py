@@ -27,6 +27,8 @@ _DTYPES: dict[torch.dtype, np.dtype[Any]] = {
     torch.int64: np.dtype(np.int64),
 }
 _TORCH_DTYPES = {dtype: name for name, dtype in _DTYPES.items()}
+# Asked for here once: numpy makes a new one each time.
+_TYPESTRS = {name: dtype.str for name, dtype in _DTYPES.items()}
 
 
 def torch_dtype(dtype: np.dtype[Any]) -> torch.dtype:
@@ -44,18 +46,19 @@ def numpy_dtype(operation: Operation, argument: str, dtype: object) -> np.dtype[
 class _Memory:
     """What numpy asks for; arrays made of it keep the tensor alive."""
 
+    __slots__ = ("__array_interface__", "tensor")
+
     def __init__(self, tensor: torch.Tensor, dtype: np.dtype[Any]) -> None:
         self.tensor = tensor
-        gaps = None
-        if not tensor.is_contiguous():
-            gaps = tuple(stride * dtype.itemsize for stride in tensor.stride())
         self.__array_interface__ = {
             "version": 3,
-            "shape": tuple(tensor.shape),
-            "typestr": dtype.str,
-            "strides": gaps,
+            "shape": tensor.shape,
+            "typestr": _TYPESTRS[tensor.dtype],
             "data": (tensor.data_ptr(), False),
         }
+        if not tensor.is_contiguous():
+            gaps = tuple(stride * dtype.itemsize for stride in tensor.stride())
+            self.__array_interface__["strides"] = gaps
 
 
 class Tensors:
