@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from deltatape import Device, Stream
-from deltatape.benchmark.places import Place
+from deltatape.benchmark.places import Place, of_each
 from deltatape.benchmark.shapes import Shapes
 from deltatape.benchmark.timing import Spread, take_turns
 from deltatape.cli.demo import default_prompt
 from deltatape.demo.decode import decode
 from deltatape.demo.drafter import prompt_lookup
 from deltatape.demo.hybrid import Hybrid
-from deltatape.verification.inputs import Shape, StepInputs, step_inputs
+from deltatape.verification.inputs import Shape, step_inputs
 
 DRAFT = 7
 
@@ -55,10 +55,8 @@ class Layer:
     """A layer with the inputs of every token to come, its state, and room for snapshots."""
 
     def __init__(self, place: Place, shape: Shape, seed: int) -> None:
-        made = step_inputs(shape, seed)
-        placed = {each.name: place.put(getattr(made, each.name)) for each in fields(made)}
         self.place = place
-        self.inputs = StepInputs(**placed)
+        self.inputs = of_each(place.put, step_inputs(shape, seed))
         self.state = place.poisoned(shape.state, "float32")
         self.snapshots = [place.poisoned(shape.state, "float32") for _ in range(DRAFT + 1)]
 

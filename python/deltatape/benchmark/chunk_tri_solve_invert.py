@@ -12,7 +12,7 @@ from deltatape.benchmark.peers import Peer, inverse_peers
 from deltatape.benchmark.places import Place
 from deltatape.benchmark.shapes import Scale, Shapes
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
+from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python, judged
 from deltatape.verification import chunk_tri_solve_invert as cases
 from deltatape.verification.comparisons import Comparison
 from deltatape.verification.inputs import DTYPES, dtype_of, matrices
@@ -59,7 +59,6 @@ def work(place: Place, shape: Matrix, dtype: str, caller: Caller = from_python) 
     """Make one call, that reads and writes one dtype."""
     layer = build(place, shape, dtype)
     run = caller(place, [layer])
-    whole = dtype == "float32"
     return Work(
         kernel=KERNEL,
         name="inverse",
@@ -70,9 +69,7 @@ def work(place: Place, shape: Matrix, dtype: str, caller: Caller = from_python) 
         run=run,
         check=partial(check, run, layer),
         result=lambda: place.read(layer.out),
-        goal=GOAL if whole else None,
-        no_slower_than=None if whole else "float32",
-        peers=partial(peers, layer) if whole else list,
+        **judged(dtype, GOAL, partial(peers, layer)),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from deltatape import FactoredTape
-from deltatape.benchmark.peers import installed
+from deltatape.benchmark.peers import adapter
 from deltatape.tapes import DenseTape
 from deltatape.verification.inputs import StepInputs
 
@@ -85,19 +85,23 @@ def nbytes(*tensors: Any) -> int:
     return sum(tensor.nbytes for tensor in tensors)
 
 
+def step_inputs(dtype: str, batch: int, steps: int) -> StepInputs:
+    """Return what a layer hands to a step, with a float32 state."""
+    x = normal(batch, steps, H, DH, dtype=dtype)
+    b, c = (normal(batch, steps, G, DS, dtype=dtype) for _ in range(2))
+    rates, dt = normal(H), torch.rand(batch, steps, H, device="cuda") / 10
+    return StepInputs(x, rates, b, c, rates, dt, normal(batch, H, DH, DS))
+
+
 def records() -> Iterator[Row]:
     """Step, and write the state elsewhere."""
     for dtype in ("float32", "bfloat16"):
         for batch, steps in ((1, 1), (16, 1), (64, 1), (1, 8), (16, 8), (64, 8)):
-            x = normal(batch, steps, H, DH, dtype=dtype)
-            b, c = (normal(batch, steps, G, DS, dtype=dtype) for _ in range(2))
-            rates = (normal(H), torch.rand(batch, steps, H, device="cuda") / 10)
-            state = normal(batch, H, DH, DS)
-            out = (torch.empty_like(x), torch.empty_like(state), (rates[1] * 0, rates[1] * 0))
-            call = partial(
-                ours.ssm_step_record, x, rates[0], b, c, rates[0], rates[1], state, out=out
-            )
-            moved = nbytes(x, b, c, rates[1], state, *out[:2], *out[2])
+            step = step_inputs(dtype, batch, steps)
+            tape = tuple(torch.empty_like(step.dt) for _ in range(2))
+            out = (torch.empty_like(step.x), torch.empty_like(step.state), tape)
+            call = partial(ours.ssm_step_record, *step.args(), out=out)
+            moved = nbytes(step.x, step.b, step.c, step.dt, step.state, *out[:2], *tape)
             yield Row(f"record, factored, {dtype}, B{batch} T{steps}", moved, call)
 
 
@@ -105,24 +109,19 @@ def decodes() -> Iterator[Row]:
     """Take one step in place, without a tape."""
     for dtype in ("float32", "bfloat16"):
         for batch in (1, 16, 64):
-            x = normal(batch, 1, H, DH, dtype=dtype)
-            b, c = (normal(batch, 1, G, DS, dtype=dtype) for _ in range(2))
-            rates, dt = normal(H), torch.rand(batch, 1, H, device="cuda") / 10
-            state = normal(batch, H, DH, DS)
-            step = StepInputs(x, rates, b, c, rates, dt, state)
-            call = partial(
-                ours.ssm_step_record, *step.args(), tape=None, out=(torch.empty_like(x), state)
-            )
-            moved = nbytes(x, x, b, c, dt, state, state)
-            yield Row(f"decode in place, {dtype}, B{batch}", moved, call, mamba(state, step))
+            step = step_inputs(dtype, batch, 1)
+            out = (torch.empty_like(step.x), step.state)
+            call = partial(ours.ssm_step_record, *step.args(), tape=None, out=out)
+            moved = nbytes(step.x, step.b, step.c, step.dt, step.state, *out)
+            yield Row(f"decode in place, {dtype}, B{batch}", moved, call, mamba(step))
 
 
-def mamba(state: Any, step: StepInputs) -> Call | None:
+def mamba(step: StepInputs) -> Call | None:
     """Return mamba's call for a step, if it is there."""
-    if not installed("mamba_ssm"):
+    peer = adapter("mamba_ssm")
+    if peer is None:
         return None
-    peer = importlib.import_module("deltatape.benchmark.peers.with_mamba_ssm")
-    arguments = peer.step_arguments(torch.clone(state), step)
+    arguments = peer.step_arguments(torch.clone(step.state), step)
     return partial(peer.kernel.selective_state_update, **arguments)
 
 
@@ -171,9 +170,9 @@ def inverses() -> Iterator[Row]:
 
 def fla(a: Any) -> Call | None:
     """Return flash-linear-attention's call for the inverse, if it is there."""
-    if not installed("fla"):
+    peer = adapter("fla")
+    if peer is None:
         return None
-    peer = importlib.import_module("deltatape.benchmark.peers.with_fla")
     return partial(peer.utilities.solve_tril, a, output_dtype=a.dtype)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from deltatape.benchmark import ssm_replay, ssm_step_record
 from deltatape.benchmark.places import Place
-from deltatape.benchmark.timing import Run, Spread, take_turns
+from deltatape.benchmark.timing import Spread, in_turns, timed
 from deltatape.benchmark.work import Call, from_c, from_python
 from deltatape.verification.inputs import Shape
 
@@ -39,13 +39,8 @@ def measure(place: Place, seconds: float) -> list[OverheadResult]:
     callers = {"Python": from_python, "C": from_c}
     ways = [(kernel, caller) for kernel in calls for caller in callers]
     runs = [callers[caller](place, [calls[kernel]]) for kernel, caller in ways]
-    taken = take_turns([partial(_many, run) for run in runs], seconds) / CALLS
+    taken = in_turns([partial(timed, run, CALLS) for run in runs], seconds) / CALLS
     return [
         OverheadResult(kernel, caller, Spread.of(taken[:, index]), GOALS[caller])
         for index, (kernel, caller) in enumerate(ways)
     ]
-
-
-def _many(run: Run) -> None:
-    for _ in range(CALLS):
-        run()

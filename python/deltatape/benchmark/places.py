@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,14 @@ from deltatape.benchmark.copies import Copy
 from deltatape.benchmark.timing import Run
 from deltatape.verification import case
 from deltatape.verification.inputs import dtype_of
+
+Arrays = TypeVar("Arrays")
+
+
+def of_each(convert: Callable[[Any], Any], arrays: Arrays) -> Arrays:
+    """Return a dataclass of arrays with each of them converted."""
+    names = [each.name for each in fields(arrays)]  # type: ignore[arg-type]
+    return type(arrays)(**{name: convert(getattr(arrays, name)) for name in names})
 
 
 class Place:

@@ -17,6 +17,9 @@ OUT_OF_CACHE = 48 << 20
 # arithmetic that there is, and arrays that caches hold.
 Scale = Literal["memory", "moving", "caches"]
 
+# A layer, its dtype, and how many of them take turns.
+Layers = tuple[Shape, str, int]
+
 FACTORS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -50,8 +53,8 @@ class Shapes:
     goals: bool = False
     sweeps: bool = False
 
-    def scaled_cell(self, scale: Scale) -> tuple[Shape, str, int]:
-        """Return the layer, its dtype and how many of them numbers of threads are compared by."""
+    def scaled_cell(self, scale: Scale) -> Layers:
+        """Return what numbers of threads are compared by."""
         cell = self.cell._replace(steps=1) if scale == "moving" else self.cell
         return cell, "float32", 1 if scale == "caches" else self.layers
 
@@ -62,6 +65,12 @@ class Shapes:
             [one._replace(steps=factor) for factor in FACTORS],
             [one._replace(batch=factor) for factor in FACTORS],
             [one._replace(heads=factor) for factor in FACTORS],
+        ]
+
+    def swept_cells(self) -> list[list[Layers]]:
+        """Return the varied layers in memory."""
+        return [
+            [(shape, "float32", layers_for(shape)) for shape in sweep] for sweep in self.swept()
         ]
 
     def swept_matrices(self) -> list[list[tuple[int, int, int, int]]]:

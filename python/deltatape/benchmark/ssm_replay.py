@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from deltatape import DenseTape, FactoredTape, Stream, reference
 from deltatape.benchmark.peers import Peer, replay_peers
-from deltatape.benchmark.places import Place
-from deltatape.benchmark.shapes import SYMBOLS, Scale, Shapes, layers_for
+from deltatape.benchmark.places import Place, of_each
+from deltatape.benchmark.shapes import SYMBOLS, Scale, Shapes
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
+from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python, judged
 from deltatape.verification import tolerances
 from deltatape.verification.comparisons import Comparison, normwise
 from deltatape.verification.inputs import DTYPES, Shape, normal, replay_inputs
@@ -56,10 +56,7 @@ def groups(shapes: Shapes) -> list[Group]:
     """Return what is timed together, for a set of shapes."""
     cell, layers = shapes.cell, shapes.layers
     if shapes.sweeps:
-        return [
-            [(FACTORED, shape, "float32", layers_for(shape)) for shape in sweep]
-            for sweep in shapes.swept()
-        ]
+        return [[(FACTORED, *cell) for cell in sweep] for sweep in shapes.swept_cells()]
     return [
         [(FACTORED, cell, dtype, layers) for dtype in DTYPES],
         [(IN_PLACE, cell, "float32", layers)],
@@ -84,8 +81,8 @@ def work(
     """Make the same call for each of some layers, whose states and activations have one dtype."""
     made = [build(place, kind, shape, dtype, seed) for seed in range(layers)]
     run = caller(place, made)
-    whole = dtype == "float32"
     read = made[0].tape.nbytes if kind.tape == "dense" else 0
+    beside = partial(peers, made) if kind is FACTORED else list
     return Work(
         kernel=KERNEL,
         name=kind.name,
@@ -96,9 +93,7 @@ def work(
         run=run,
         check=partial(check, run, made[-1]),
         result=lambda: place.read(made[-1].out),
-        goal=kind.goal if whole else None,
-        no_slower_than=None if whole else "float32",
-        peers=partial(peers, made) if whole and kind is FACTORED else list,
+        **judged(dtype, kind.goal, beside),
     )
 
 
@@ -130,9 +125,7 @@ def check(run: Run, layer: Layer) -> list[Comparison]:
 
 def last_row(layer: Layer) -> FactoredTape | DenseTape:
     """Return the tape of the last sequence."""
-    arrays = {each.name: getattr(layer.tape, each.name) for each in fields(layer.tape)}
-    rows = {name: layer.place.read(array[-1:]) for name, array in arrays.items()}
-    return type(layer.tape)(**rows)
+    return of_each(lambda array: layer.place.read(array[-1:]), layer.tape)
 
 
 def peers(layers: list[Layer]) -> list[Peer]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -11,10 +11,10 @@ import numpy as np
 import deltatape
 from deltatape import Stream
 from deltatape.benchmark.peers import Peer, record_peers
-from deltatape.benchmark.places import Place
-from deltatape.benchmark.shapes import SYMBOLS, Scale, Shapes, layers_for
+from deltatape.benchmark.places import Place, of_each
+from deltatape.benchmark.shapes import SYMBOLS, Scale, Shapes
 from deltatape.benchmark.timing import Run
-from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python
+from deltatape.benchmark.work import Array, Caller, Group, Work, from_c, from_python, judged
 from deltatape.verification.comparisons import Comparison
 from deltatape.verification.inputs import DTYPES, Shape, StepInputs, step_inputs
 from deltatape.verification.ssm_step_record_checks import Call, compare_state, compare_y
@@ -67,10 +67,7 @@ def groups(shapes: Shapes) -> list[Group]:
     """Return what is timed together, for a set of shapes."""
     cell, layers = shapes.cell, shapes.layers
     if shapes.sweeps:
-        return [
-            [(FACTORED, shape, "float32", layers_for(shape)) for shape in sweep]
-            for sweep in shapes.swept()
-        ]
+        return [[(FACTORED, *cell) for cell in sweep] for sweep in shapes.swept_cells()]
     one_step = cell._replace(steps=1)
     return [
         [(FACTORED, cell, dtype, layers) for dtype in DTYPES],
@@ -101,7 +98,7 @@ def work(
     """Make the same call for each of some layers, whose states and activations have one dtype."""
     made = [build(place, kind, shape, dtype, seed) for seed in range(layers)]
     run = caller(place, made)
-    whole = dtype == "float32"
+    beside = partial(peers, made) if kind in (FACTORED, DECODE_APART) else list
     return Work(
         kernel=KERNEL,
         name=kind.name,
@@ -112,17 +109,13 @@ def work(
         run=run,
         check=partial(check, run, made[-1]),
         result=partial(result, made[-1]),
-        goal=kind.goal if whole else None,
-        no_slower_than=None if whole else "float32",
-        peers=partial(peers, made) if whole and kind in (FACTORED, DECODE_APART) else list,
+        **judged(dtype, kind.goal, beside),
     )
 
 
 def build(place: Place, kind: Kind, shape: Shape, dtype: str, seed: int) -> Layer:
     """Build a layer with its arrays in the device's memory."""
-    made = step_inputs(shape, seed, dtype, state=dtype)
-    placed = {each.name: place.put(getattr(made, each.name)) for each in fields(made)}
-    inputs = StepInputs(**placed)
+    inputs = of_each(place.put, step_inputs(shape, seed, dtype, state=dtype))
     assert inputs.state is not None
     outputs: dict[str, Any] = {
         "apart": lambda: place.poisoned(shape.state, dtype),
@@ -158,9 +151,8 @@ def moved(layer: Layer) -> int:
 
 def check(run: Run, layer: Layer) -> list[Comparison]:
     """Run once more, and compare the last layer's last sequence with the reference."""
-    last = layer.inputs.row(len(layer.inputs.x) - 1)
     read = layer.place.read
-    start = StepInputs(**{each.name: read(getattr(last, each.name)) for each in fields(last)})
+    start = of_each(read, layer.inputs.row(len(layer.inputs.x) - 1))
     run()
     call = Call(start, np.ones(start.dt.shape[:2], bool), np.zeros(1, bool))
     found = list(compare_y(call, read(layer.y[-1:])))

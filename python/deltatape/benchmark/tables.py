@@ -13,8 +13,6 @@ from deltatape.cli.table import show_table
 # Above this load for each processor, other processes have disturbed the times.
 BUSY = 0.5
 
-THREADS = ("kernel", "threads", "times faster", "copy", "goal")
-
 
 def show(report: Report) -> None:
     """Print the tables that have rows, the goals first."""

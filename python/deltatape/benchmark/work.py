@@ -72,6 +72,11 @@ class Work:
         return f"{self.kernel}, {self.name}"
 
 
+def judged(dtype: str, goal: float | None, peers: Callable[[], list[Peer]]) -> dict[str, Any]:
+    """Return by what a work is judged: 16-bit ones by the time that float32 takes."""
+    return {"goal": goal, "peers": peers} if dtype == "float32" else {"no_slower_than": "float32"}
+
+
 # The arguments of a kernel's function `work`, one tuple for each work; they take turns with each
 # other and with their copies.
 Group = list[tuple[Any, ...]]

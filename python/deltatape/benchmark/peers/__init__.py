@@ -43,13 +43,17 @@ def installed(library: str) -> str | None:
         return str(importlib.import_module(f"{library}.core").__version__)
 
 
+def adapter(library: str) -> Any:
+    """Return the module here that calls a library, or None where that is not installed."""
+    return importlib.import_module(f"{__name__}.with_{library}") if installed(library) else None
+
+
 def _peers(work: str, libraries: Sequence[str], *given: Any) -> list[Peer]:
     return [peer for library in libraries for peer in _of_library(library, work, *given)]
 
 
 def _of_library(library: str, work: str, *given: Any) -> Iterator[Peer]:
-    if installed(library):
-        module = importlib.import_module(f"{__name__}.with_{library}")
+    if module := adapter(library):
         yield from getattr(module, work, lambda *_: ())(*given)
 
 
