@@ -21,6 +21,11 @@ inline ushort to_bf16(float x) {
   return x == x ? ushort((u + 0x7fffu + ((u >> 16) & 1u)) >> 16) : ushort(0x7fc0);
 }
 
+// Two neighbours, the first in the lower half.
+inline uint bf16_pair(float low, float high) {
+  return uint(to_bf16(low)) | uint(to_bf16(high)) << 16;
+}
+
 inline float get(device const float* p) { return *p; }
 inline float get(device const half* p) { return float(*p); }
 inline float get(device const bf16* p) { return as_type<float>(uint(p->bits) << 16); }
@@ -97,8 +102,8 @@ inline void put4(device half* p, float4 v) {
 }
 inline void put4(device bf16* p, float4 v) {
   uint2 u;
-  u.x = uint(to_bf16(v.x)) | uint(to_bf16(v.y)) << 16;
-  u.y = uint(to_bf16(v.z)) | uint(to_bf16(v.w)) << 16;
+  u.x = bf16_pair(v.x, v.y);
+  u.y = bf16_pair(v.z, v.w);
   *(device ulong*)p = as_type<ulong>(u);
 }
 
@@ -115,9 +120,7 @@ inline float4 storable(device const T* to, float4 v) {
 }
 
 #if !BF16_PAIRS
-inline uint plain_bf16_pair(float low, float high) {
-  return uint(to_bf16(low)) | uint(to_bf16(high)) << 16;
-}
+inline uint plain_bf16_pair(float low, float high) { return bf16_pair(low, high); }
 #endif
 inline void put4_plain(device float* p, float4 v) { *(device float4*)p = v; }
 inline void put4_plain(device half* p, float4 v) { *(device ulong*)p = as_type<ulong>(half4(v)); }

@@ -27,7 +27,7 @@ struct Replay {
   SsmGeometry geometry() const {
     const int64_t columns_of_state = r.shape.state_dim;
     return dense ? SsmGeometry(columns_of_state, 128, 32, 1)
-                 : SsmGeometry(columns_of_state, 256, columns_of_state > 128 ? 32 : 16, 4);
+                 : SsmGeometry::of_sharing(columns_of_state, 256, 4);
   }
 
   std::vector<Address> tape(Arguments &arguments) const {

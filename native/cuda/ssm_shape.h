@@ -24,6 +24,11 @@ struct SsmGeometry {
   // `sharing`: rows of a lane that share each load of b, c or v.
   SsmGeometry(int64_t state_dim, int threads, int most_lanes, int sharing);
 
+  // Of rows that share: 16 lanes each, 32 where a row is too long for their registers.
+  static SsmGeometry of_sharing(int64_t state_dim, int threads, int sharing) {
+    return SsmGeometry(state_dim, threads, state_dim > 128 ? 32 : 16, sharing);
+  }
+
   // Steps whose columns and rows lie in threadgroup memory at once: at most 4 KiB an array.
   int chunk() const;
 

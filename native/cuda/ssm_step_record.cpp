@@ -11,9 +11,16 @@ namespace {
 struct Step {
   const dtape_ssm_step_record_request &r;
   bool dense;
+  bool staged;
+  // Whether groups of 256 threads, of which each has four rows, leave most of the GPU idle.
+  bool small;
 
   explicit Step(const dtape_ssm_step_record_request &request)
-      : r(request), dense(request.shape.tape == DTAPE_TAPE_DENSE) {}
+      : r(request),
+        dense(request.shape.tape == DTAPE_TAPE_DENSE),
+        staged(request.shape.steps > 1),
+        small(staged && SsmGeometry::of_sharing(r.shape.state_dim, 256, 4).groups(r.shape) <= 128) {
+  }
 
   // -1 for sequences that are to be skipped.
   std::vector<int32_t> last() const {
@@ -42,22 +49,14 @@ struct Step {
     };
   }
 
-  bool is_staged() const { return r.shape.steps > 1; }
-
-  SsmGeometry geometry(int threads, int sharing) const {
-    return SsmGeometry(r.shape.state_dim, threads, r.shape.state_dim > 128 ? 32 : 16, sharing);
-  }
-
-  // Whether groups of 256 threads, of which each has four rows, leave most of the GPU idle.
-  bool is_small() const { return is_staged() && geometry(256, 4).groups(r.shape) <= 128; }
-
   SsmGeometry geometry() const {
-    return is_staged() ? geometry(256, is_small() ? 2 : 4) : geometry(64, 4);
+    const int64_t columns = r.shape.state_dim;
+    return staged ? SsmGeometry::of_sharing(columns, 256, small ? 2 : 4)
+                  : SsmGeometry::of_sharing(columns, 64, 4);
   }
 
   Variant variant(const SsmLaunches &launches, const std::vector<Address> &at) const {
     const SsmGeometry &geometry = launches.geometry;
-    const bool staged = is_staged(), small = is_small();
     const int chunk = staged ? geometry.chunk() : 1;
     const bool aligned = is_aligned(at[2], r.b.dtype) && is_aligned(at[3], r.c.dtype) &&
                          is_aligned(at[12], r.dbx_log.dtype);

@@ -70,9 +70,7 @@ struct SSMReplay {
     let geometry =
       isDense
       ? SSMGeometry(stateDim: shape.stateDim, threads: 128, mostLanes: 32, sharing: 1)
-      : SSMGeometry(
-        stateDim: shape.stateDim, threads: 256, mostLanes: shape.stateDim > 128 ? 32 : 16,
-        sharing: 4)
+      : SSMGeometry(stateDim: shape.stateDim, threads: 256, sharing: 4)
     return Work(
       variant: isDense ? denseVariant(geometry, pass) : factoredVariant(geometry, pass),
       buffers: [pass.from.binding, pass.to.binding] + tape,

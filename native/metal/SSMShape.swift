@@ -84,6 +84,12 @@ struct SSMGeometry {
     rows = min(sharing, fit, max(256 * lanes / threads, 1))
   }
 
+  /// Of rows that share: 16 lanes each, 32 where a row is too long for their registers.
+  init(stateDim: Int, threads: Int, sharing: Int) {
+    self.init(
+      stateDim: stateDim, threads: threads, mostLanes: stateDim > 128 ? 32 : 16, sharing: sharing)
+  }
+
   /// Steps whose columns and rows lie in threadgroup memory at once: at most 4 KiB an array.
   var chunk: Int {
     let padded = max((stateDim + 4 * lanes - 1) / (4 * lanes), 1) * 4 * lanes

@@ -42,8 +42,7 @@ struct SSMStepRecord {
           inputs.before + [pass.from.binding, inputs.mask, outputs.y, pass.to.binding]
           + outputs.tape
         let geometry = SSMGeometry(
-          stateDim: shape.stateDim, threads: shape.steps > 1 ? 256 : 128,
-          mostLanes: shape.stateDim > 128 ? 32 : 16, sharing: 4)
+          stateDim: shape.stateDim, threads: shape.steps > 1 ? 256 : 128, sharing: 4)
         try stream.run(
           Work(
             variant: variant(geometry, pass, table: table != nil), buffers: buffers,
